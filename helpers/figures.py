@@ -1,0 +1,193 @@
+"""Data to pictures: each picture is an SVG with an alternative text in the reader's language.
+
+No pyplot: figures are also drawn in widget callbacks, which run in a thread of their own.
+"""
+
+import base64
+import html
+import io
+import json
+import threading
+from functools import cache
+from importlib.resources import files
+
+import matplotlib
+from IPython.display import display
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+from helpers.language import number, say
+
+# Colours of Okabe and Ito; marker and dash tell the lines apart without colour.
+STYLES = (
+    {"color": "#0072B2", "marker": "o", "linestyle": "-"},
+    {"color": "#B34700", "marker": "s", "linestyle": "--"},
+    {"color": "#007A5E", "marker": "^", "linestyle": ":"},
+    {"color": "#8A4A77", "marker": "D", "linestyle": "-."},
+    {"color": "#404040", "marker": "x", "linestyle": (0, (5, 1))},
+)
+SIZE = (7.2, 4.2)  # inches; 72 CSS pixels each
+drawing = threading.Lock()  # matplotlib shares its text layout between threads
+
+
+class Picture:
+    """An SVG with its alternative text; shown as an image that a screen reader can read."""
+
+    def __init__(self, svg, alt, size=SIZE):
+        self.svg, self.alt, self.size = svg, alt, size
+
+    def img(self):
+        """Return the picture as one HTML element."""
+        width, height = (round(96 * inches) for inches in self.size)
+        data = base64.b64encode(self.svg).decode()
+        return (
+            f'<img alt="{html.escape(self.alt)}" width="{width}" height="{height}" '
+            f'style="max-width:100%;height:auto;background:white" src="data:image/svg+xml;base64,{data}">'
+        )
+
+    def _repr_mimebundle_(self, **_):
+        return {"text/html": self.img(), "text/plain": self.alt}
+
+
+def render(figure, alt):
+    """Return the Picture of a figure. The caller holds the lock `drawing`."""
+    buffer = io.BytesIO()
+    with matplotlib.rc_context({"svg.hashsalt": "helpers"}):  # equal input gives equal bytes
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    return Picture(buffer.getvalue(), alt, tuple(figure.get_size_inches()))
+
+
+def new_axes(x_label, y_label, size=SIZE, log=False):
+    """Return (figure, axes) with labels from the catalogue and numbers as the language writes them."""
+    figure = Figure(figsize=size, layout="constrained")
+    axes = figure.add_subplot()
+    axes.set(xlabel=say(x_label), ylabel=say(y_label), yscale="log" if log else "linear")
+    axes.grid(alpha=0.3)
+    axes.spines[["top", "right"]].set_visible(False)
+    write_numbers(axes)
+    return figure, axes
+
+
+def write_numbers(axes):
+    """Let both axes write their numbers in the reader's language; after each change of scale."""
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
+        axis.set_minor_formatter(FuncFormatter(lambda value, _: ""))
+
+
+def lines(x, series, x_label, y_label, log=False, alt=""):
+    """Show one line for each entry of `series`, a dictionary from its label to values of the length of x.
+
+    Labels are shown as they are; x_label and y_label are keys of the catalogue. The alternative
+    text is `alt` and, for each line, where it starts, ends and peaks.
+    """
+    with drawing:
+        figure, axes = new_axes(x_label, y_label, log=log)
+        if all(float(value).is_integer() for value in x):
+            axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        for style, (label, values) in zip(STYLES, series.items(), strict=False):
+            axes.plot(x, values, label=label, markersize=5, **style)
+            alt += " " + _course(label, x, values)
+        if len(series) > 1:
+            axes.legend(frameon=False)
+        display(render(figure, alt.strip()))
+
+
+def _course(label, x, values):
+    peak = max(range(len(values)), key=lambda i: values[i])
+    return say("figure.course", label=label, first=values[0], last=values[-1], peak=values[peak], where=x[peak])
+
+
+def bars(x, series, x_label, y_label, alt=""):
+    """Show groups of bars, one group for each entry of x; arguments as in `lines`."""
+    width = 0.8 / len(series)
+    with drawing:
+        figure, axes = new_axes(x_label, y_label)
+        for index, (label, values) in enumerate(series.items()):
+            left = [i + (index - (len(series) - 1) / 2) * width for i in range(len(x))]
+            hatch = ("", "///", "...")[index]
+            axes.bar(left, values, width, label=label, color=STYLES[index]["color"], hatch=hatch, edgecolor="white")
+            alt += " " + _course(label, x, values)
+        axes.set_xticks(range(len(x)), [str(label) for label in x])
+        if len(series) > 1:
+            axes.legend(frameon=False)
+        display(render(figure, alt.strip()))
+
+
+@cache
+def published():
+    """Return GPT-2 small's published norms, with their sources, as stored in the package."""
+    return json.loads(files("helpers").joinpath("bundled", "gpt2_small_published_norms.json").read_text())
+
+
+def published_curve(position):
+    """Return the 13 published L2 norms for token position 0, or for positions from 1 on."""
+    key = "position_0" if position == 0 else "positions_1_and_later"
+    return published()["sources"]["submarat"][key]
+
+
+class StreamFigure:
+    """The residual stream of one token through the blocks. The figure is kept; its lines change."""
+
+    def __init__(self):
+        self.figure, self.axes = new_axes("axis.block", "axis.length")
+        # lists of points: a line that is not shown has none
+        self.stream, self.attention, self.mlp, self.reference = (
+            self.axes.plot([], [], markersize=5, **style)[0] for style in (STYLES[0], STYLES[1], STYLES[2], STYLES[4])
+        )
+        self.final = self.axes.plot([], [], color=STYLES[3]["color"], marker="*", markersize=12, linestyle="none")[0]
+
+    def draw(self, curve, quantity="length", log=False, writes=False, reference=False):
+        """Return the Picture of a `StreamCurve`.
+
+        quantity: "length" (L2 norm) or "rms" (L2 norm / √d). log: logarithmic y axis. writes:
+        also what each sublayer wrote. reference: also GPT-2 small's published curve.
+        """
+        scale = 1 if quantity == "length" else curve.width**-0.5
+        layers = len(curve.stream) // 2
+        blocks = [i / 2 for i in range(2 * layers + 1)]
+        stream, written = ([value * scale for value in values] for values in (curve.stream, curve.writes))
+        after = None if curve.final is None else curve.final * scale
+        known = [v * (1 if quantity == "length" else 768**-0.5) for v in published_curve(curve.position)]
+        shown = [
+            (self.stream, "stream", blocks, stream),
+            (self.attention, "attention", blocks[1::2] if writes else [], written[::2] if writes else []),
+            (self.mlp, "mlp", blocks[2::2] if writes else [], written[1::2] if writes else []),
+            (self.reference, "published", list(range(13)) if reference else [], known if reference else []),
+            (self.final, "final", [] if after is None else [layers + 0.6], [] if after is None else [after]),
+        ]
+        alt = [
+            say(
+                f"stream.alt_{quantity}",
+                title=curve.title,
+                first=stream[0],
+                one=stream[2],
+                half=stream[layers // 2 * 2],
+                middle=layers // 2,
+                last=stream[-1],
+                layers=layers,
+                factor=stream[-1] / stream[0],
+            )
+        ]
+        if after is not None:
+            alt.append(say("stream.alt_final", value=after))
+        if writes:
+            top = max(range(2 * layers), key=lambda i: written[i])
+            kind = say("stream.attention_name" if top % 2 == 0 else "stream.mlp_name")
+            alt.append(say("stream.alt_writes", kind=kind, block=top // 2 + 1, value=written[top]))
+        if reference:
+            alt.append(say("stream.alt_published", first=known[0], last=known[-1]))
+        with drawing:
+            for line, name, x, y in shown:
+                line.set_data(x, y)
+                line.set_label(say(f"stream.{name}"))
+            self.axes.set_yscale("log" if log else "linear")
+            write_numbers(self.axes)
+            self.axes.set_ylabel(say(f"axis.{quantity}"))
+            self.axes.relim(visible_only=True)
+            self.axes.autoscale_view()
+            if not log:
+                self.axes.set_ylim(bottom=0)
+            self.axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=13))
+            self.axes.legend(handles=[line for line, _, x, _ in shown if len(x)], frameon=False)
+            return render(self.figure, " ".join(alt))

@@ -1,0 +1,154 @@
+"""A decoder that a student can read: GPT-2's parts, with the norm and its placement to choose.
+
+It holds the weights of GPT-2 small (pre-norm), of GPT-1 (post-norm) and of the bundled family.
+"""
+
+from dataclasses import dataclass, replace
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from helpers.language import say
+from helpers.norms import LayerNorm, RMSNorm
+
+PLACEMENTS = ("pre", "post", "sandwich", "deepnorm", "output", "none")
+NORMS = {"layernorm": LayerNorm, "rmsnorm": RMSNorm}
+
+
+@dataclass(frozen=True)
+class Config:
+    """The shape of a decoder. `width` is d, the number of features a token has in the stream."""
+
+    vocab_size: int
+    positions: int
+    width: int
+    layers: int
+    heads: int
+    placement: str = "pre"
+    norm: str = "layernorm"
+    eps: float = 1e-5
+
+    def __post_init__(self):
+        if self.placement not in PLACEMENTS:
+            raise ValueError(say("placement.unknown", name=self.placement, names=", ".join(PLACEMENTS)))
+        if self.norm not in NORMS:
+            raise ValueError(f"norm {self.norm!r} is not one of {', '.join(NORMS)}")
+        if self.width % self.heads:
+            raise ValueError(f"width {self.width} is not a multiple of {self.heads} heads")
+
+    @property
+    def alpha(self):
+        """The factor of the skip path: (2N)^¼ for DeepNorm with N layers, else 1 (Wang et al. 2022)."""
+        return (2 * self.layers) ** 0.25 if self.placement == "deepnorm" else 1.0
+
+    @property
+    def has_final_norm(self):
+        """Whether the stream arrives un-normalised at the output and a final norm is needed."""
+        return self.placement in ("pre", "sandwich", "output")
+
+    def new_norm(self):
+        return NORMS[self.norm](self.width, self.eps)
+
+
+class Attention(nn.Module):
+    """Causal self-attention, (B, T, d) to (B, T, d)."""
+
+    def __init__(self, config):
+        super().__init__()
+        self.heads = config.heads
+        self.qkv = nn.Linear(config.width, 3 * config.width)
+        self.out = nn.Linear(config.width, config.width)
+
+    def forward(self, x):
+        q, k, v = (part.unflatten(-1, (self.heads, -1)).transpose(1, 2) for part in self.qkv(x).chunk(3, -1))
+        mixed = F.scaled_dot_product_attention(q, k, v, is_causal=True)  # (B, heads, T, d / heads)
+        return self.out(mixed.transpose(1, 2).flatten(2))
+
+
+class MLP(nn.Module):
+    """Two linear maps with a GELU between them, applied to each token, (B, T, d) to (B, T, d)."""
+
+    def __init__(self, config):
+        super().__init__()
+        self.up = nn.Linear(config.width, 4 * config.width)
+        self.down = nn.Linear(4 * config.width, config.width)
+
+    def forward(self, x):
+        return self.down(F.gelu(self.up(x), approximate="tanh"))
+
+
+class Sublayer(nn.Module):
+    """A function f (attention or MLP) with its norm and its residual connection."""
+
+    def __init__(self, f, config):
+        super().__init__()
+        self.f, self.placement, self.alpha = f, config.placement, config.alpha
+        if self.placement != "none":
+            self.norm = config.new_norm()
+        if self.placement == "sandwich":
+            self.norm_after = config.new_norm()
+
+    def forward(self, x):
+        match self.placement:
+            case "pre":
+                return x + self.f(self.norm(x))
+            case "post":
+                return self.norm(x + self.f(x))
+            case "sandwich":
+                return x + self.norm_after(self.f(self.norm(x)))
+            case "deepnorm":
+                return self.norm(self.alpha * x + self.f(x))
+            case "output":
+                return x + self.norm(self.f(x))
+            case "none":
+                return x + self.f(x)
+
+
+class Block(nn.Module):
+    """Attention, then the MLP."""
+
+    def __init__(self, config):
+        super().__init__()
+        self.attention = Sublayer(Attention(config), config)
+        self.mlp = Sublayer(MLP(config), config)
+
+    def forward(self, x):
+        return self.mlp(self.attention(x))
+
+
+class Decoder(nn.Module):
+    """Token ids of shape (B, T) to logits of shape (B, T, vocab_size)."""
+
+    def __init__(self, config):
+        super().__init__()
+        self.config = config
+        self.token_embedding = nn.Embedding(config.vocab_size, config.width)
+        self.position_embedding = nn.Embedding(config.positions, config.width)
+        self.blocks = nn.ModuleList(Block(config) for _ in range(config.layers))
+        self.final_norm = config.new_norm() if config.has_final_norm else nn.Identity()
+
+    def hidden(self, ids):
+        """Return what the output matrix reads: the stream after the last block and the final norm, (B, T, d)."""
+        x = self.token_embedding(ids) + self.position_embedding.weight[: ids.shape[-1]]
+        for block in self.blocks:
+            x = block(x)
+        return self.final_norm(x)
+
+    def forward(self, ids):
+        return self.hidden(ids) @ self.token_embedding.weight.T
+
+    def rewired(self, placement):
+        """Return a decoder with these very weights in another placement.
+
+        The weights are shared, not copied. A norm that the new placement has and the old one
+        lacks gets γ = 1 and β = 0. Raises ValueError for an unknown placement.
+        """
+        with torch.device("meta"):
+            other = Decoder(replace(self.config, placement=placement))
+        missing, _ = other.load_state_dict(self.state_dict(keep_vars=True), strict=False, assign=True)
+        fresh = {
+            n: torch.zeros(self.config.width) if n.endswith("beta") else torch.ones(self.config.width) for n in missing
+        }
+        other.load_state_dict(fresh, strict=False, assign=True)
+        return other.train(self.training)

@@ -1,0 +1,70 @@
+"""LayerNorm and RMSNorm, as formulas and as modules.
+
+Both normalise over the last dimension, one token at a time.
+"""
+
+import torch
+from torch import nn
+
+
+def _widen(x):
+    """Return x in a format in which the square of its largest number still fits.
+
+    float16 ends at 65,504, and its squares fit into float32. bfloat16 and float32 share
+    the same range, so their squares need float64.
+    """
+    return x.float() if x.dtype == torch.float16 else x.double()
+
+
+def layer_norm(x, gamma=None, beta=None, eps=1e-5):
+    """Return γ ⊙ (x − μ) / √(σ² + ε) + β, with the biased variance σ² (Ba et al. 2016).
+
+    x: shape (..., d), any floating dtype; the result has the same shape and dtype.
+    gamma, beta: shape (d,), or None for ones and zeros. eps: a number, in the unit of σ².
+    Statistics are computed in a wider format. NaN in a token gives NaN in that token.
+    """
+    wide = _widen(x)
+    centred = wide - wide.mean(-1, keepdim=True)
+    variance = centred.square().mean(-1, keepdim=True)
+    return _scale_and_shift(centred * (variance + eps).rsqrt(), gamma, beta).to(x.dtype)
+
+
+def rms_norm(x, gamma=None, eps=1e-5):
+    """Return γ ⊙ x / √(mean(x²) + ε) (Zhang & Sennrich 2019).
+
+    Shapes, dtypes and NaN as in `layer_norm`; there is no mean and no β.
+    """
+    wide = _widen(x)
+    mean_square = wide.square().mean(-1, keepdim=True)
+    return _scale_and_shift(wide * (mean_square + eps).rsqrt(), gamma, None).to(x.dtype)
+
+
+def _scale_and_shift(normalised, gamma, beta):
+    if gamma is not None:
+        normalised = normalised * gamma
+    return normalised if beta is None else normalised + beta
+
+
+class LayerNorm(nn.Module):
+    """LayerNorm over the last dimension, of size d, with learned gain γ and bias β of shape (d,)."""
+
+    def __init__(self, d, eps=1e-5):
+        super().__init__()
+        self.gamma = nn.Parameter(torch.ones(d))
+        self.beta = nn.Parameter(torch.zeros(d))
+        self.eps = eps
+
+    def forward(self, x):
+        return layer_norm(x, self.gamma, self.beta, self.eps)
+
+
+class RMSNorm(nn.Module):
+    """RMSNorm over the last dimension, of size d, with a learned gain γ of shape (d,)."""
+
+    def __init__(self, d, eps=1e-5):
+        super().__init__()
+        self.gamma = nn.Parameter(torch.ones(d))
+        self.eps = eps
+
+    def forward(self, x):
+        return rms_norm(x, self.gamma, self.eps)

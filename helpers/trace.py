@@ -1,0 +1,158 @@
+"""The residual stream of a decoder at every point, read by forward hooks.
+
+It works on the decoder of `helpers.gpt` and on decoders of transformers whose blocks hold an
+attention and an MLP one after the other: GPT-2, GPT-1, Llama, Qwen, Gemma, OLMo 2 and their kin.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+
+from helpers.gpt import Decoder
+from helpers.language import say
+
+
+class UnknownDecoder(ValueError):
+    """The model's blocks are not built in a way that the trace understands."""
+
+
+@dataclass
+class Trace:
+    """What one forward pass wrote. T tokens, width d, N blocks; `...` is the batch, if there is one.
+
+    points: 2N + 1 pairs (kind, block), kind "embedding", "attention" or "mlp", block from 1 to N.
+    stream: 2N + 1 tensors (..., T, d): after the embedding and after every sublayer. The last one
+        is the raw output of the last block, before any final norm.
+    writes: 2N tensors (..., T, d): what each sublayer added to the stream (in post-norm and
+        DeepNorm the norm follows the addition).
+    final: (..., T, d), the output of the final norm, or None in a model without one.
+    """
+
+    points: list
+    stream: list
+    writes: list
+    final: torch.Tensor | None
+
+    @property
+    def last_block(self):
+        """The raw output of the last block, (..., T, d)."""
+        return self.stream[-1]
+
+    def after_blocks(self):
+        """Return N + 1 tensors (..., T, d): the stream after the embedding and after each whole block."""
+        return self.stream[::2]
+
+    def lengths(self):
+        """Return the L2 norm of the stream at every point and token, (2N + 1, ..., T)."""
+        return torch.stack([x.norm(dim=-1) for x in self.stream])
+
+    def write_lengths(self):
+        """Return the L2 norm of what each sublayer wrote, (2N, ..., T)."""
+        return torch.stack([x.norm(dim=-1) for x in self.writes])
+
+
+@torch.no_grad()
+def trace(model, ids):
+    """Run the model on token ids of shape (T,) or (B, T) and return its Trace.
+
+    The model should be in eval mode. No logits are computed. Raises UnknownDecoder for a model
+    whose blocks it does not understand, also when what the sublayers wrote does not add up to
+    the stream (parallel sublayers, scaled residual connections).
+    """
+    body = model if isinstance(model, Decoder) else getattr(model, "base_model", model)
+    blocks, final_norm = _find_blocks(body)
+    seen, handles = {}, []
+
+    def keep(module, side, key):
+        def on_output(_, args, output):
+            seen[key] = _tensor(output)
+
+        def on_input(_, args, kwargs):
+            seen[key] = _tensor(args or next(iter(kwargs.values())))
+
+        if side == "input":
+            handles.append(module.register_forward_pre_hook(on_input, with_kwargs=True))
+        else:
+            handles.append(module.register_forward_hook(on_output))
+
+    keep(blocks[0], "input", "embedding")
+    for number, block in enumerate(blocks, 1):
+        for kind, (writer, (module, side)) in zip(("attention", "mlp"), _sublayers(block, final_norm), strict=True):
+            keep(writer, "output", (kind, number, "write"))
+            keep(module, side, (kind, number))
+    if final_norm is not None:
+        keep(final_norm, "output", "final")
+    batch = ids if ids.dim() == 2 else ids[None]
+    try:
+        body.hidden(batch) if isinstance(body, Decoder) else body(batch, use_cache=False)
+    finally:
+        for handle in handles:
+            handle.remove()
+
+    points = [("embedding", 0), *((kind, n) for n in range(1, len(blocks) + 1) for kind in ("attention", "mlp"))]
+    shaped = lambda key: seen[key] if ids.dim() == 2 else seen[key][0]
+    result = Trace(
+        points,
+        [shaped("embedding"), *(shaped(point) for point in points[1:])],
+        [shaped((*point, "write")) for point in points[1:]],
+        None if final_norm is None else shaped("final"),
+    )
+    if not isinstance(model, Decoder):
+        _check_sums(result, blocks, final_norm)
+    return result
+
+
+def _tensor(value):
+    """Blocks and attentions return a tensor, or a tuple that starts with it."""
+    return value if torch.is_tensor(value) else value[0]
+
+
+def _find_blocks(body):
+    """Return the list of blocks and the final norm (or None) of a model without its output matrix."""
+    lists = [module for module in body.children() if isinstance(module, nn.ModuleList) and len(module)]
+    if not lists:
+        raise UnknownDecoder(say("trace.no_blocks", model=type(body).__name__))
+    final_norms = [getattr(body, name) for name in ("final_norm", "ln_f", "norm") if hasattr(body, name)]
+    final_norm = next(iter(final_norms), None)
+    return max(lists, key=len), None if isinstance(final_norm, nn.Identity) else final_norm
+
+
+def _sublayers(block, final_norm):
+    """Return for attention and MLP: the module whose output is written, and where to read the stream after it."""
+    parts = dict(block.named_children())
+    if "attention" in parts and hasattr(parts["attention"], "placement"):  # helpers.gpt.Block
+        return [(_own_writer(sublayer), (sublayer, "output")) for sublayer in (block.attention, block.mlp)]
+    attention = parts.get("self_attn", parts.get("attn"))
+    if attention is None or "mlp" not in parts:
+        raise UnknownDecoder(say("trace.no_sublayers", model=type(block).__name__))
+    if "post_feedforward_layernorm" in parts and "post_attention_layernorm" in parts:
+        # Gemma 2 and 3 norm a sublayer's input and output, OLMo 2 its output only
+        before_mlp = parts.get("pre_feedforward_layernorm", parts["mlp"])
+        return [
+            (parts["post_attention_layernorm"], (before_mlp, "input")),
+            (parts["post_feedforward_layernorm"], (block, "output")),
+        ]
+    if "ln_1" in parts and final_norm is None:  # GPT-1: the norm follows the addition
+        return [(attention, (parts["ln_1"], "output")), (parts["mlp"], (block, "output"))]
+    before_mlp = parts.get("ln_2", parts.get("post_attention_layernorm"))  # Llama's name for the MLP's pre-norm
+    if before_mlp is None:
+        raise UnknownDecoder(say("trace.no_sublayers", model=type(block).__name__))
+    return [(attention, (before_mlp, "input")), (parts["mlp"], (block, "output"))]
+
+
+def _own_writer(sublayer):
+    return {"sandwich": getattr(sublayer, "norm_after", None), "output": getattr(sublayer, "norm", None)}.get(
+        sublayer.placement, sublayer.f
+    )
+
+
+def _check_sums(result, blocks, final_norm):
+    """Raise UnknownDecoder unless stream + write gives the next point, at the last token."""
+    for index, ((kind, number), write) in enumerate(zip(result.points[1:], result.writes, strict=True)):
+        expected = result.stream[index][..., -1, :] + write[..., -1, :]
+        if final_norm is None:
+            expected = getattr(blocks[number - 1], "ln_1" if kind == "attention" else "ln_2")(expected)
+        actual = result.stream[index + 1][..., -1, :]
+        if not torch.allclose(expected, actual, rtol=1e-2, atol=1e-2 * actual.abs().max().item()):
+            raise UnknownDecoder(say("trace.no_sum", block=number))
