@@ -4,14 +4,22 @@ import torch
 
 from helpers.gpt import Config, Decoder
 
-# model_type in config.json → what the decoder must be, and how transformers calls the parts outside the blocks
+# model_type in config.json → what the decoder must be, what the settings must say (or leave out), and how
+# transformers calls the parts outside the blocks
 LAYOUTS = {
     "gpt2": {
         "placement": "pre",
+        "settings": {
+            "activation_function": "gelu_new",
+            "scale_attn_weights": True,
+            "scale_attn_by_inverse_layer_idx": False,
+            "tie_word_embeddings": True,
+        },
         "outside": {"token_embedding": "wte", "position_embedding": "wpe", "final_norm": "ln_f"},
     },
     "openai-gpt": {
         "placement": "post",
+        "settings": {"afn": "gelu", "tie_word_embeddings": True},  # by "gelu" GPT-1 means the tanh form, too
         "outside": {"token_embedding": "tokens_embed", "position_embedding": "positions_embed"},
     },
 }
@@ -44,9 +52,9 @@ def decoder_from_transformers(tensors, settings):
     layout = LAYOUTS.get(settings.get("model_type"))
     if layout is None:
         raise ValueError(f"model_type {settings.get('model_type')!r} is not one of {', '.join(LAYOUTS)}")
-    activation = settings.get("activation_function", settings.get("afn"))
-    if activation not in ("gelu_new", "gelu"):  # GPT-1 calls the tanh form "gelu"
-        raise ValueError(f"activation {activation!r} is not the tanh form of GELU")
+    for setting, expected in layout["settings"].items():
+        if settings.get(setting, expected) != expected:
+            raise ValueError(f"the decoder cannot do {setting} = {settings[setting]!r}, only {expected!r}")
     config = Config(
         vocab_size=settings["vocab_size"],
         positions=settings["n_positions"],

@@ -14,7 +14,7 @@ def initialise(decoder, scheme="xavier", seed=0):
     "xavier": every matrix Xavier-uniform (Glorot & Bengio 2010); with DeepNorm, the MLP and the
     value and output maps of the attention get the gain β = (8N)^−¼ (Wang et al. 2022).
     "gpt2": standard deviation 0.02, and 0.02 / √(2N) for the maps that write to the stream
-    (Radford et al. 2019). Biases are 0, embeddings have standard deviation 0.02 in both.
+    (Radford et al. 2019). Biases and β are 0, γ is 1, embeddings have standard deviation 0.02 in both.
     Raises ValueError for another scheme.
     """
     if scheme not in ("xavier", "gpt2"):
@@ -31,8 +31,9 @@ def initialise(decoder, scheme="xavier", seed=0):
             _draw(weight, scheme, gain, 1.0, random)
         for linear, writes in ((attention.out, True), (mlp.up, False), (mlp.down, True)):
             _draw(linear.weight, scheme, beta, (2 * config.layers) ** -0.5 if writes else 1.0, random)
-        for linear in (attention.qkv, attention.out, mlp.up, mlp.down):
-            linear.bias.zero_()
+    for name, parameter in decoder.named_parameters():
+        if name.endswith(("bias", "beta", "gamma")):
+            parameter.fill_(1.0 if name.endswith("gamma") else 0.0)
     return decoder
 
 

@@ -13,8 +13,9 @@ from importlib.resources import files
 
 import matplotlib
 from IPython.display import display
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 
 from helpers.language import number, say
 
@@ -51,15 +52,16 @@ class Picture:
 
 def render(figure, alt):
     """Return the Picture of a figure. The caller holds the lock `drawing`."""
-    buffer = io.BytesIO()
-    with matplotlib.rc_context({"svg.hashsalt": "helpers"}):  # equal input gives equal bytes
-        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
-    return Picture(buffer.getvalue(), alt, tuple(figure.get_size_inches()))
+    buffer = io.StringIO()
+    with matplotlib.rc_context({"svg.hashsalt": "helpers", "svg.fonttype": "none"}):  # equal input, equal bytes
+        # not savefig, which draws everything twice
+        FigureCanvasSVG(figure).print_svg(buffer, metadata={"Date": None, "Creator": None})
+    return Picture(buffer.getvalue().encode(), alt, tuple(figure.get_size_inches()))
 
 
-def new_axes(x_label, y_label, size=SIZE, log=False):
+def new_axes(x_label, y_label, size=SIZE, log=False, layout="constrained"):
     """Return (figure, axes) with labels from the catalogue and numbers as the language writes them."""
-    figure = Figure(figsize=size, layout="constrained")
+    figure = Figure(figsize=size, layout=layout)
     axes = figure.add_subplot()
     axes.set(xlabel=say(x_label), ylabel=say(y_label), yscale="log" if log else "linear")
     axes.grid(alpha=0.3)
@@ -71,8 +73,8 @@ def new_axes(x_label, y_label, size=SIZE, log=False):
 def write_numbers(axes):
     """Let both axes write their numbers in the reader's language; after each change of scale."""
     for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
-        axis.set_minor_formatter(FuncFormatter(lambda value, _: ""))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: number(value, trim=True)))
+        axis.set_minor_formatter(NullFormatter())
 
 
 def lines(x, series, x_label, y_label, log=False, alt=""):
@@ -130,7 +132,9 @@ class StreamFigure:
     """The residual stream of one token through the blocks. The figure is kept; its lines change."""
 
     def __init__(self):
-        self.figure, self.axes = new_axes("axis.block", "axis.length")
+        self.figure, self.axes = new_axes("axis.block", "axis.length", size=(7.2, 4.6), layout=None)
+        # margins are fixed, since finding them takes as long as drawing
+        self.figure.subplots_adjust(left=0.11, right=0.98, bottom=0.12, top=0.82)
         # lists of points: a line that is not shown has none
         self.stream, self.attention, self.mlp, self.reference = (
             self.axes.plot([], [], markersize=5, **style)[0] for style in (STYLES[0], STYLES[1], STYLES[2], STYLES[4])
@@ -183,11 +187,12 @@ class StreamFigure:
                 line.set_label(say(f"stream.{name}"))
             self.axes.set_yscale("log" if log else "linear")
             write_numbers(self.axes)
-            self.axes.set_ylabel(say(f"axis.{quantity}"))
+            self.axes.set(xlabel=say("axis.block"), ylabel=say(f"axis.{quantity}"))
             self.axes.relim(visible_only=True)
             self.axes.autoscale_view()
             if not log:
                 self.axes.set_ylim(bottom=0)
             self.axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=13))
-            self.axes.legend(handles=[line for line, _, x, _ in shown if len(x)], frameon=False)
+            handles = [line for line, _, x, _ in shown if len(x)]
+            self.axes.legend(handles=handles, frameon=False, loc="lower left", bbox_to_anchor=(-0.08, 1), ncols=2)
             return render(self.figure, " ".join(alt))

@@ -33,7 +33,7 @@ class Config:
         if self.placement not in PLACEMENTS:
             raise ValueError(say("placement.unknown", name=self.placement, names=", ".join(PLACEMENTS)))
         if self.norm not in NORMS:
-            raise ValueError(f"norm {self.norm!r} is not one of {', '.join(NORMS)}")
+            raise ValueError(say("decoder.unknown_norm", name=self.norm, names=", ".join(NORMS)))
         if self.width % self.heads:
             raise ValueError(f"width {self.width} is not a multiple of {self.heads} heads")
 
@@ -117,19 +117,30 @@ class Block(nn.Module):
         return self.mlp(self.attention(x))
 
 
+def new_embedding(number, width):
+    """Return an embedding of `number` vectors that starts uniform, with standard deviation 0.02 as in GPT-2."""
+    half_range = 0.02 * 3**0.5
+    return nn.Embedding.from_pretrained(torch.empty(number, width).uniform_(-half_range, half_range), freeze=False)
+
+
 class Decoder(nn.Module):
     """Token ids of shape (B, T) to logits of shape (B, T, vocab_size)."""
 
     def __init__(self, config):
         super().__init__()
         self.config = config
-        self.token_embedding = nn.Embedding(config.vocab_size, config.width)
-        self.position_embedding = nn.Embedding(config.positions, config.width)
+        self.token_embedding = new_embedding(config.vocab_size, config.width)
+        self.position_embedding = new_embedding(config.positions, config.width)
         self.blocks = nn.ModuleList(Block(config) for _ in range(config.layers))
         self.final_norm = config.new_norm() if config.has_final_norm else nn.Identity()
 
     def hidden(self, ids):
-        """Return what the output matrix reads: the stream after the last block and the final norm, (B, T, d)."""
+        """Return what the output matrix reads: the stream after the last block and the final norm, (B, T, d).
+
+        Raises ValueError for more tokens than the decoder has positions.
+        """
+        if ids.shape[-1] > self.config.positions:
+            raise ValueError(say("decoder.too_long", tokens=ids.shape[-1], limit=self.config.positions))
         x = self.token_embedding(ids) + self.position_embedding.weight[: ids.shape[-1]]
         for block in self.blocks:
             x = block(x)
@@ -147,8 +158,7 @@ class Decoder(nn.Module):
         with torch.device("meta"):
             other = Decoder(replace(self.config, placement=placement))
         missing, _ = other.load_state_dict(self.state_dict(keep_vars=True), strict=False, assign=True)
-        fresh = {
-            n: torch.zeros(self.config.width) if n.endswith("beta") else torch.ones(self.config.width) for n in missing
-        }
+        weight, width = self.token_embedding.weight, self.config.width
+        fresh = {name: weight.new_full((width,), 0.0 if name.endswith("beta") else 1.0) for name in missing}
         other.load_state_dict(fresh, strict=False, assign=True)
         return other.train(self.training)

@@ -35,17 +35,24 @@ def say(key, **values):
 
     Numbers are written as the language writes them. Raises KeyError for an unknown key.
     """
-    shown = {k: number(v) if isinstance(v, int | float) else v for k, v in values.items()}
+    shown = {k: number(v) if hasattr(v, "__float__") else v for k, v in values.items()}
     return catalogue(_current)[key].format(**shown)
 
 
-def number(value, digits=3):
+def number(value, digits=3, trim=False):
     """Return a number as text with this many significant digits; a whole number keeps all of its digits.
 
-    The decimal mark is the language's; thousands are not grouped. NaN and infinity are shown as such.
+    The decimal mark is the language's; thousands are not grouped. Below 10⁻⁴ and from 10¹⁵ on a
+    power of ten follows two digits. NaN and infinity are shown as such. Takes whatever float() takes.
+    trim: without zeros at the end, as on an axis.
     """
+    value = int(value) if isinstance(value, int) else float(value) or 0.0  # −0 is shown as 0
     if value != value or value in (float("inf"), float("-inf")):
-        return {"inf": "∞", "-inf": "−∞"}.get(str(float(value)), "NaN")
-    whole = float(value).is_integer() or abs(value) >= 10**digits
-    pattern = "0" if whole else "@" + "@" * (digits - 1) if abs(value) >= 1e-4 else "0.0E0"
+        return {"inf": "∞", "-inf": "−∞"}.get(str(value), "NaN")
+    if value and not 1e-4 <= abs(value) < 1e15:
+        pattern = "0.0E0"
+    else:
+        pattern = (
+            "0" if value == int(value) or abs(value) >= 10**digits else "@" + ("#" if trim else "@") * (digits - 1)
+        )
     return format_decimal(value, pattern, locale=_current).replace("-", "−")

@@ -7,14 +7,12 @@ bundled model stands in. Only safetensors and JSON files are read, after a check
 import errno
 import hashlib
 import json
-import os
 import re
 import shutil
-from concurrent.futures import Future
-from contextlib import closing, suppress
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Thread
 
 import torch
 from safetensors import safe_open
@@ -22,49 +20,37 @@ from safetensors.torch import load_file
 
 from helpers import checkpoints, gpt, language
 
-FILES = ("model.safetensors", "config.json", "tokenizer.json")
-GPT1_REVISION, GPT1_SHA256 = "main", None  # pin both here; tests/test_network.py prints them
-CHECKPOINTS = {  # sha256: of model.safetensors; shape: width, layers, positions, vocabulary
+CHECKPOINTS = {
     "gpt2": {
         "title": "GPT-2 small",
         "repo": "openai-community/gpt2",
         "revision": "607a30d783dfa663caf39e06633721c8d4cfcd7e",
-        "sha256": "248dfc3911869ec493c76e65bf2fcf7f615828b0254c12b473182f0f81d3a707",
-        "shape": (768, 12, 1024, 50257),
+        "sha256": "248dfc3911869ec493c76e65bf2fcf7f615828b0254c12b473182f0f81d3a707",  # of model.safetensors
+        "settings": {"n_embd": 768, "n_layer": 12, "n_positions": 1024, "vocab_size": 50257},
         "bundled": "bundled/ln-pre",
     },
     "gpt1": {
         "title": "GPT-1",
         "repo": "openai-community/openai-gpt",
-        "revision": GPT1_REVISION,
-        "sha256": GPT1_SHA256,
-        "shape": (768, 12, 512, 40478),
+        "revision": "main",  # not pinned yet: tests/test_network.py prints revision and hash
+        "sha256": None,
+        "settings": {"n_embd": 768, "n_layer": 12, "n_positions": 512, "vocab_size": 40478},
         "bundled": "bundled/ln-post",
     },
 }
 BUNDLED = tuple(f"bundled/{name}" for name in ("ln-pre", "ln-post", "rms-pre", "rms-sandwich", "ln-deepnorm"))
+FILES = ("model.safetensors", "config.json", "tokenizer.json")
+NAMES = (*CHECKPOINTS, *BUNDLED)
 WAIT = 4  # seconds until the hub has answered; with what surrounds it, the reader waits 5 at most
 STALL, TRIES = 4, 3  # seconds of silence that end a connection; connections without a new byte that end a download
-HASH = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")  # git's SHA-1, or SHA-256
-REASONS = {  # the first class of an error that is listed here → the key of its sentence
-    "OfflineModeIsEnabled": "offline",
-    "ConnectError": "unreachable",
-    "TimeoutError": "silent",
-    "TimeoutException": "silent",
-    "TransportError": "broken",
-    "Damaged": "damaged",
-    "OSError": "folder",
-    "Exception": "other",
-}
-
-
-class Damaged(ValueError):
-    """A file is not the one that was announced or pinned."""
+HASH = re.compile("[0-9a-f]{64}|[0-9a-f]{40}")  # SHA-256, or git's SHA-1 for the small files
+REASONS = {"OfflineModeIsEnabled": "offline", "ConnectError": "unreachable", "TimeoutError": "silent"}
+REASONS |= {"TimeoutException": "silent", "TransportError": "broken", "ValueError": "damaged", "OSError": "folder"}
 
 
 @dataclass
 class Model:
-    """A decoder in eval mode and float32, with its tokenizer; without one, the tokens are UTF-8 bytes.
+    """A decoder in eval mode and float32, with its tokenizer; without one, tokens are the bytes of UTF-8.
 
     name: what it really is, "gpt2", "gpt1", "bundled/ln-pre", …
     """
@@ -92,34 +78,35 @@ class Model:
 
     def _all_ids(self, text):
         data = text.encode("utf8", "replace")  # half of a surrogate pair has no UTF-8
-        return self.tokenizer.encode(data.decode("utf8")).ids if self.tokenizer else list(data)
+        return self.tokenizer.encode(data.decode()).ids if self.tokenizer else list(data)
 
     def pieces(self, ids):
-        """Return a label for each token id; a space is ·, a line end ↵, the two bytes of ä are ä₁ and ä₂."""
-        ids = [int(i) for i in ids]
+        """Return a label for each of T token ids: a space is ·, a line end ↵, the two bytes of ä are ä₁ and ä₂."""
         if self.tokenizer:
-            labels = [self.tokenizer.decode([i], skip_special_tokens=False) for i in ids]
+            labels = [self.tokenizer.decode([int(i)], skip_special_tokens=False) for i in ids]
         else:
             labels = []
-            for character in bytes(ids).decode("utf8", "backslashreplace") if False else _characters(bytes(ids)):
-                labels += character
+            for character in bytes(int(i) for i in ids).decode(errors="surrogateescape"):
+                size = len(character.encode(errors="surrogateescape"))
+                shown = character.encode(errors="replace").decode()  # ? for a byte outside of any character
+                labels += [shown + mark for mark in "₁₂₃₄"[:size]] if size > 1 else [shown]
         return [label.replace(" ", "·").replace("\n", "↵") for label in labels]
 
 
-def load(name):
+def load(name, tell=print):
     """Return the Model "gpt2", "gpt1" or "bundled/…"; its name tells whether a bundled model stands in.
 
-    What kept a checkpoint from being loaded is printed. Raises ValueError for an unknown name.
+    tell: called with each sentence for the reader: before a download, and when a checkpoint could not be
+    loaded and a bundled model stands in. Raises ValueError for an unknown name.
     """
-    names = (*CHECKPOINTS, *BUNDLED)
-    if name not in names:
-        raise ValueError(language.say("load.unknown", name=repr(name), names=", ".join(names)))
     if name in BUNDLED:
         return _bundled(name)
+    if name not in tuple(CHECKPOINTS):
+        raise ValueError(language.say("load.unknown", name=repr(name), names=", ".join(NAMES)))
     try:
-        return _checkpoint(name)
+        return _checkpoint(name, tell, **CHECKPOINTS[name])
     except Exception as error:  # whatever it is, the lesson goes on
-        print(_sentence(error, CHECKPOINTS[name]))
+        tell(_sentence(error, **CHECKPOINTS[name]))
         return _bundled(CHECKPOINTS[name]["bundled"])
 
 
@@ -130,93 +117,106 @@ def _bundled(name):
     return Model(name, decoder.eval())
 
 
-def _sentence(error, spec):
+def _sentence(error, title, bundled, **_):
     """Return the sentence that says why a checkpoint is not there, what stands in, and what to do."""
     from huggingface_hub import constants
 
-    key = next(REASONS[kind.__name__] for kind in type(error).__mro__ if kind.__name__ in REASONS)
     code = getattr(getattr(error, "response", None), "status_code", None)
+    key = next((REASONS[kind.__name__] for kind in type(error).__mro__ if kind.__name__ in REASONS), "other")
     if code:
         key = "busy" if code == 429 else "status"
     elif getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         key = "disk"
     values = {"host": constants.ENDPOINT, "folder": constants.HF_HUB_CACHE, "code": code, "error": repr(error)}
     why, how = (language.say(f"load.{key}_{part}", **values) for part in ("why", "how"))
-    return language.say("load.fallback", title=spec["title"], bundled=spec["bundled"], why=why, how=how)
+    return language.say("load.fallback", title=title, bundled=bundled, why=why, how=how)
 
 
-def _checkpoint(name):
+def _checkpoint(name, tell, title, repo, revision, sha256, settings, bundled):
     """Return the Model from the cache or the hub, or raise what went wrong."""
+    from huggingface_hub import try_to_load_from_cache
     from tokenizers import Tokenizer
 
-    spec = CHECKPOINTS[name]
-    paths = {file: _cached(spec, file) for file in FILES}
-    if None in paths.values():
-        paths = _fetch(spec)
-    settings = json.loads(paths["config.json"].read_text(encoding="utf8"))
-    if tuple(settings.get(key) for key in ("n_embd", "n_layer", "n_positions", "vocab_size")) != spec["shape"]:
-        raise Damaged("config.json")
-    decoder = checkpoints.decoder_from_transformers(load_file(paths["model.safetensors"]), settings)
-    return Model(name, decoder.float(), Tokenizer.from_file(str(paths["tokenizer.json"])))
+    paths = [try_to_load_from_cache(repo, file, revision=revision) for file in FILES]
+    if not all(_intact(path, pin) for path, pin in zip(paths, (sha256, None, None), strict=True)):
+        paths = _fetch(tell, title, repo, revision, sha256)
+    config = json.loads(Path(paths[1]).read_text(encoding="utf8"))
+    if not settings.items() <= config.items():
+        raise ValueError(f"the settings in {paths[1]} are not those of {title}")
+    decoder = checkpoints.decoder_from_transformers(load_file(paths[0]), config)
+    return Model(name, decoder.float(), Tokenizer.from_file(paths[2]))
 
 
-def _pin(spec, file, announced):
-    """Return the hash that a file must have: the pinned one of the weights, else the announced one."""
-    return file == "model.safetensors" and spec["sha256"] or announced
-
-
-def _intact(path, digest):
-    """Return whether a file exists and has this hash."""
-    if not path.is_file():
-        return False
+def _intact(path, digest=None):
+    """Return whether a file is there and has this hash, by default the one in its name; remove a damaged file."""
+    path = Path(path).resolve() if isinstance(path, str | Path) else Path()
+    digest = digest or path.name  # the cache names a file after its hash, and links to it
+    if not path.is_file() or not HASH.fullmatch(digest):
+        return path.is_file()  # without links (on Windows) only a pinned hash can be checked
+    start = hashlib.sha256() if len(digest) == 64 else hashlib.sha1(b"blob %d\0" % path.stat().st_size)
     with path.open("rb") as file:
-        if len(digest) == 64:
-            return hashlib.file_digest(file, "sha256").hexdigest() == digest
-        start = b"blob %d\0" % path.stat().st_size  # git hashes a file with this line before it
-        return hashlib.sha1(start + file.read()).hexdigest() == digest
+        intact = hashlib.file_digest(file, lambda: start).hexdigest() == digest
+    if not intact:
+        path.unlink()
+    return intact
 
 
-def _cached(spec, file):
-    """Return the path of a file in the local cache, or None; a damaged one is removed."""
-    from huggingface_hub import try_to_load_from_cache
-
-    found = try_to_load_from_cache(spec["repo"], file, revision=spec["revision"])
-    if not isinstance(found, str):
-        return None
-    path = Path(found)
-    digest = _pin(spec, file, path.resolve().name)  # the cache calls a file by its hash, and links to it
-    if not HASH.fullmatch(digest) or _intact(path, digest):  # without links (Windows) only a pin can be checked
-        return path
-    with suppress(OSError):
-        path.resolve().unlink()
-        path.unlink(missing_ok=True)
-    return None
-
-
-def _fetch(spec):
-    """Download what the cache lacks and return the paths of all files; nothing is in place before its hash is right."""
-    from huggingface_hub import constants, get_hf_file_metadata, hf_hub_url
-    from huggingface_hub.file_download import repo_folder_name
+def _fetch(tell, title, repo, revision, sha256):
+    """Download what the cache lacks and return the paths; nothing is put in place before its hash is right."""
+    from huggingface_hub import constants, get_hf_file_metadata, hf_hub_download, hf_hub_url
     from huggingface_hub.utils import WeakFileLock
-    from tqdm.auto import tqdm
 
     constants.HF_HUB_DISABLE_TELEMETRY = True
-    url = lambda file, revision: hf_hub_url(spec["repo"], file, revision=revision)
-    ask = lambda file: get_hf_file_metadata(url(file, spec["revision"]), token=False, timeout=WAIT)
-    announced = _within(WAIT, lambda: {file: ask(file) for file in FILES})
-    for file, meta in announced.items():  # hash and commit become file names, so nothing else may be in them
-        if not all(HASH.fullmatch(text or "") for text in (meta.etag, meta.commit_hash)) or not meta.size:
-            raise Damaged(file)
+    in_time = lambda function: ThreadPoolExecutor(1).submit(function).result(WAIT)  # a name server may be silent
+    urls = [hf_hub_url(repo, file, revision=revision) for file in FILES]
+    found = in_time(lambda: [get_hf_file_metadata(url, token=False, timeout=WAIT) for url in urls])
+    if not all(HASH.fullmatch(str(file.etag)) for file in found) or sha256 not in (None, found[0].etag):
+        raise ValueError(f"{constants.ENDPOINT} announces other files")
 
-    storage = Path(constants.HF_HUB_CACHE, repo_folder_name(repo_id=spec["repo"], repo_type="model"))
-    (storage / "blobs").mkdir(parents=True, exist_ok=True)
-    size = sum(meta.size for meta in announced.values()) / 1e6
-    print(language.say("load.download", title=spec["title"], host=constants.ENDPOINT, size=size))
-    paths = {}
-    with WeakFileLock(storage / "download.lock"):  # a second notebook waits, and finds the files
-        for file, meta in announced.items():
-            digest = _pin(spec, file, meta.etag)
-            blob, paths[file] = storage / "blobs" / digest, storage / "snapshots" / meta.commit_hash / file
-            if not _intact(blob, digest) and not _intact(paths[file], digest):
-                ...
-    return paths
+    blobs = Path(constants.HF_HUB_CACHE, f"models--{repo.replace('/', '--')}", "blobs")
+    blobs.mkdir(parents=True, exist_ok=True)
+    size = sum(file.size for file in found) / 1e6
+    tell(language.say("load.download", title=title, host=constants.ENDPOINT, size=size))
+    with WeakFileLock(blobs / "lock"):  # a second notebook waits here, and then finds the files
+        for url, file in zip(urls, found, strict=True):
+            part = blobs / f"{file.etag}.incomplete"
+            if not _intact(blobs / file.etag):
+                _resume(url, part, file.size)
+                if not _intact(part, file.etag):
+                    raise ValueError(f"{url} is damaged")
+                part.replace(blobs / file.etag)
+    # the library finds the files in place, and only links to them
+    return [in_time(lambda file=file: hf_hub_download(repo, file, revision=revision, token=False)) for file in FILES]
+
+
+def _resume(url, part, size):
+    """Append to a partial file what it lacks of `size` bytes; when the connection fails, it is kept for the next call."""
+    from httpx2 import ReadError, TransportError
+    from huggingface_hub import get_session
+    from tqdm.auto import tqdm
+
+    with part.open("ab") as file, tqdm(total=size, initial=file.tell(), unit="B", unit_scale=True) as bar:
+        if size - file.tell() > shutil.disk_usage(part.parent).free:
+            raise OSError(errno.ENOSPC, "the disk is full")
+        furthest, tries = file.tell(), TRIES
+        while file.tell() < size:
+            headers = {"Range": f"bytes={file.tell()}-", "Accept-Encoding": "identity"}
+            try:
+                with get_session().stream("GET", url, headers=headers, timeout=STALL) as response:
+                    response.raise_for_status()
+                    if response.status_code != 206:  # this server sends whole files only
+                        file.seek(file.truncate(0))
+                    for chunk in response.iter_bytes():
+                        file.write(chunk)
+                        bar.update(file.tell() - bar.n)
+                if file.tell() < size:
+                    raise ReadError("the file ended too early")
+            except TransportError:
+                tries = TRIES if file.tell() > furthest else tries - 1
+                furthest = max(furthest, file.tell())
+                if not tries:
+                    raise
+                time.sleep(1)
+            except OSError:  # a full disk must not stay full because of this file
+                part.unlink()
+                raise

@@ -76,19 +76,21 @@ def trace(model, ids):
         else:
             handles.append(module.register_forward_hook(on_output))
 
-    keep(blocks[0], "input", "embedding")
-    for number, block in enumerate(blocks, 1):
-        for kind, (writer, (module, side)) in zip(("attention", "mlp"), _sublayers(block, final_norm), strict=True):
-            keep(writer, "output", (kind, number, "write"))
-            keep(module, side, (kind, number))
-    if final_norm is not None:
-        keep(final_norm, "output", "final")
     batch = ids if ids.dim() == 2 else ids[None]
     try:
+        keep(blocks[0], "input", "embedding")
+        for number, block in enumerate(blocks, 1):
+            for kind, (writer, (module, side)) in zip(("attention", "mlp"), _sublayers(block, final_norm), strict=True):
+                keep(writer, "output", (kind, number, "write"))
+                keep(module, side, (kind, number))
+        if final_norm is not None:
+            keep(final_norm, "output", "final")
         body.hidden(batch) if isinstance(body, Decoder) else body(batch, use_cache=False)
     finally:
         for handle in handles:
             handle.remove()
+    if len(seen) < len(handles):  # a part that never runs has another role than its name says
+        raise UnknownDecoder(say("trace.no_sublayers", model=type(body).__name__))
 
     points = [("embedding", 0), *((kind, n) for n in range(1, len(blocks) + 1) for kind in ("attention", "mlp"))]
     shaped = lambda key: seen[key] if ids.dim() == 2 else seen[key][0]
@@ -135,6 +137,11 @@ def _sublayers(block, final_norm):
         ]
     if "ln_1" in parts and final_norm is None:  # GPT-1: the norm follows the addition
         return [(attention, (parts["ln_1"], "output")), (parts["mlp"], (block, "output"))]
+    if "post_self_attn_layernorm" in parts and "post_mlp_layernorm" in parts:  # GLM-4, both sides as well
+        return [
+            (parts["post_self_attn_layernorm"], (parts["post_attention_layernorm"], "input")),
+            (parts["post_mlp_layernorm"], (block, "output")),
+        ]
     before_mlp = parts.get("ln_2", parts.get("post_attention_layernorm"))  # Llama's name for the MLP's pre-norm
     if before_mlp is None:
         raise UnknownDecoder(say("trace.no_sublayers", model=type(block).__name__))

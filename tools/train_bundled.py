@@ -33,7 +33,7 @@ FAMILY = {
 LANGUAGES = ("en", "de", "sv")
 SETTINGS = {
     "vocab_size": 256, "positions": 128, "width": 96, "layers": 12, "heads": 4,
-    "steps": 4000, "batch": 16, "peak_rate": 1.5e-3, "warmup": 800, "weight_decay": 0.01,
+    "steps": 4000, "batch": 16, "peak_rate": 1e-3, "warmup": 800, "weight_decay": 0.01,
     "betas": [0.9, 0.98], "clip": 1.0, "initialisation": "xavier", "seed": 0,
 }  # fmt: skip
 HELD_OUT = 0.05

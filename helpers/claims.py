@@ -1,0 +1,56 @@
+"""The ledger of claims: what textbooks say, what a cell measures, and the verdict."""
+
+import html
+import tomllib
+from functools import cache
+from importlib.resources import files
+
+from IPython.display import display
+
+from helpers.language import current, say
+
+VERDICTS = ("true", "depends", "false", "open")
+
+
+@cache
+def ledger():
+    """Return the ledger, id → entry, as it stands in claims.toml."""
+    return tomllib.loads(files("helpers").joinpath("claims.toml").read_text(encoding="utf8"))
+
+
+class Card:
+    """One claim beside its measured value; `within` tells whether the value lies in its bounds."""
+
+    def __init__(self, claim, value, on):
+        entry, language = ledger()[claim], current()
+        bounds = entry["bounds"]
+        low, high = bounds if isinstance(bounds, list) else bounds[on]
+        self.within = low <= value <= high
+        self.claim, self.verdict = entry["claim"][language], say(f"claim.{entry['verdict']}")
+        self.measured = say("claim.measured", what=entry["measures"][language], value=value, on=say(f"claim.on_{on}"))
+        self.found, self.source = entry["found"][language], say("claim.source", source=entry["source"])
+        self.outside = "" if self.within else say("claim.outside", low=low, high=high)
+        self.colour = {"true": "#00694E", "depends": "#8A5A00", "false": "#A3262A", "open": "#4A4A4A"}[entry["verdict"]]
+        self.id = claim
+
+    def _repr_mimebundle_(self, **_):
+        text = [f"{self.verdict}: {self.claim}", self.measured, self.found, self.source]
+        safe = {name: html.escape(value) for name, value in vars(self).items() if isinstance(value, str)}
+        outside = f'<br><strong style="color:#A3262A">{safe["outside"]}</strong>' if self.outside else ""
+        card = (
+            f'<div class="claim" data-claim="{safe["id"]}" data-within="{str(self.within).lower()}" '
+            f'style="border:1px solid #999;border-left:6px solid {self.colour};padding:6px 12px;max-width:44em;'
+            f'background:#fff;color:#111;line-height:1.45"><strong style="color:{self.colour}">{safe["verdict"]}</strong> '
+            f"· {safe['claim']}<br>{safe['measured']}{outside}<br>{safe['found']} <small>{safe['source']}</small></div>"
+        )
+        return {"text/html": card, "text/plain": "\n".join([*text, self.outside]).strip()}
+
+
+def check(claim, value, on="here"):
+    """Show the card of a claim with its measured value.
+
+    claim: an id of the ledger. value: the measured number. on: where it was measured: "here",
+    "gpt2", or "published" for a value computed from the published figures; a claim may
+    have bounds of its own for each. Raises KeyError for an unknown id.
+    """
+    display(Card(claim, float(value), on))

@@ -1,0 +1,218 @@
+"""A Hugging Face hub on 127.0.0.1 that serves folders, and that can fail in the ways in which servers fail.
+
+with Hub({"openai-community/gpt2": folder}) as hub:
+    hub.fault = "cut"
+    ...  # a process with HF_ENDPOINT=hub.url sees the fault
+"""
+
+import hashlib
+import json
+import re
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import torch
+from safetensors.torch import save_file
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+FAULTS = {
+    "silent": "accepts connections and never answers",
+    "stall": "sends half of the weights, then nothing more, also when asked for the rest",
+    "cut": "closes the connection in the middle of the weights, as long as the fault is set",
+    "cut-once": "closes the connection in the middle of the weights, the first time",
+    "no-range": "ignores Range and sends whole files",
+    "cut-no-range": "both of the last two",
+    "empty-rest": "cuts, and answers a request for the rest with nothing at all, politely",
+    "flipped": "sends weights in which one byte is wrong",
+    "other": "announces and sends weights that differ from the pinned ones",
+    "portal": "answers everything with a web page that asks for a login",
+    "get-429": "announces the files, but answers 429 when asked for them",
+}
+
+
+def git_sha1(data):
+    return hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
+
+
+class Hub:
+    """The server. `requests` is a list of (method, file name, Range header or None).
+
+    Weights come from another host by a redirect, as from the real hub; only the request there is listed.
+    fault: None, a status such as 404, 429 or 500, or a key of FAULTS.
+    """
+
+    def __init__(self, repositories, commit=COMMIT):
+        self.repositories = {repo: Path(folder) for repo, folder in repositories.items()}
+        self.commit, self.fault, self.requests = commit, None, []
+        self.closing = threading.Event()
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), type("BoundHandler", (_Handler,), {"hub": self}))
+        self.server.daemon_threads = True
+        self.server.block_on_close = False
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+
+    def __enter__(self):
+        threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self.closing.set()
+        self.server.shutdown()
+        self.server.server_close()
+
+    def downloads(self, file="model.safetensors"):
+        """Return the Range headers of the GET requests for a file."""
+        return [byte_range for method, name, byte_range in self.requests if (method, name) == ("GET", file)]
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    hub: Hub
+
+    def log_message(self, *_):
+        pass
+
+    def do_HEAD(self):
+        self._answer()
+
+    def do_GET(self):
+        self._answer()
+
+    def _answer(self):
+        hub, fault = self.hub, self.hub.fault
+        match = re.fullmatch(r"(/cdn)?/(.+?)/resolve/([^/]+)/(.+)", self.path)
+        cdn, repo, revision, file = match.groups() if match else (None, None, None, self.path)
+        byte_range = self.headers.get("Range")
+        weights = file.endswith(".safetensors")
+        if cdn or not weights or self.command == "HEAD":
+            hub.requests.append((self.command, file, byte_range))
+        if fault == "silent":
+            hub.closing.wait(120)
+            self.close_connection = True
+            return
+        if fault == "portal":
+            return self._send(200, {"Content-Type": "text/html"}, b"<html>Please log in</html>")
+        if fault == "get-429":
+            fault = 429 if self.command == "GET" else None
+        path = hub.repositories[repo] / file if repo in hub.repositories else None
+        if isinstance(fault, int):
+            return self._send(fault, {"Retry-After": "300"} if fault == 429 else {}, b"fault")
+        if path is None or not path.is_file() or revision not in ("main", hub.commit):
+            return self._send(404, {"X-Error-Code": "EntryNotFound" if path else "RepoNotFound"}, b"not found")
+
+        data = path.read_bytes()
+        if weights and fault == "other":
+            data = data[:-1] + bytes([data[-1] ^ 1])
+        size, headers = len(data), {"X-Repo-Commit": hub.commit, "Accept-Ranges": "bytes"}
+        headers["ETag"] = f'"{git_sha1(data)}"'
+        if weights:
+            headers |= {"X-Linked-Etag": f'"{hashlib.sha256(data).hexdigest()}"', "X-Linked-Size": str(size)}
+            if not cdn:
+                location = f"http://localhost:{hub.server.server_port}/cdn{self.path}"
+                return self._send(302, headers | {"Location": location}, b"")
+        if weights and fault == "flipped":
+            data = data[:-1] + bytes([data[-1] ^ 1])
+        start, status = 0, 200
+        asked = re.fullmatch(r"bytes=(\d+)-", byte_range or "")
+        if asked and fault not in ("no-range", "cut-no-range"):
+            start, status = int(asked[1]), 206
+            headers["Content-Range"] = f"bytes {start}-{size - 1}/{size}"
+        if fault == "empty-rest" and start:
+            return self._send(status, headers, b"")
+        self._send(status, headers, data[start:], fault if weights else None, max(0, size // 2 - start))
+
+    def _send(self, status, headers, body, fault=None, half=0):
+        """Send an answer; with a fault, stop after `half` bytes."""
+        self.send_response(status)
+        for name, value in ({"Content-Length": str(len(body))} | headers).items():
+            self.send_header(name, value)
+        self.end_headers()
+        if self.command == "HEAD":
+            return
+        if fault not in ("stall", "cut", "cut-once", "cut-no-range", "empty-rest"):
+            self.wfile.write(body)
+            return
+        self.wfile.write(body[:half])
+        self.wfile.flush()
+        self.close_connection = True
+        if fault == "stall":
+            self.hub.closing.wait(120)
+        else:
+            time.sleep(0.05)  # so that what was sent arrives before the end does
+        if fault == "cut-once":
+            self.hub.fault = None
+        if fault == "cut-no-range":
+            self.hub.fault = "no-range"
+
+
+def _write(path, model, masks):
+    """Write config.json and model.safetensors as the hub's old checkpoints have them: no prefix, and the masks stored."""
+    path.mkdir(parents=True, exist_ok=True)
+    config, state = model.config, {}
+    for name, tensor in model.transformer.state_dict().items():
+        state[name] = tensor.detach().clone().contiguous()
+    for block in range(config.n_layer):
+        state[f"h.{block}.attn.bias"] = torch.ones(masks, masks).tril()[None, None].clone()
+    save_file(state, path / "model.safetensors", metadata={"format": "pt"})
+    (path / "config.json").write_text(json.dumps(config.to_dict(), default=str), encoding="utf8")
+
+
+TEXT = ["The tea was cold, and nobody had come to the house.", "Der Tee war kalt.", "Teet var kallt, hello world!"]
+
+
+def make_gpt2_folder(path, small=True, seed=0):
+    """Write a repository folder with a GPT-2 of random weights and a byte-level tokenizer; return the path.
+
+    small: 2 blocks of width 24, 0.3 MB; otherwise the shape of GPT-2 small, 548 MB.
+    """
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    path = Path(path)
+    torch.manual_seed(seed)
+    size = {"vocab_size": 300, "n_positions": 32, "n_embd": 24, "n_layer": 2, "n_head": 2} if small else {}
+    config = GPT2Config(**size, bos_token_id=0, eos_token_id=0)
+    _write(path, GPT2LMHeadModel(config), config.n_positions)
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    trainer = trainers.BpeTrainer(vocab_size=300, initial_alphabet=alphabet, special_tokens=["<|endoftext|>"])
+    tokenizer.train_from_iterator(TEXT, trainer)
+    tokenizer.save(str(path / "tokenizer.json"))
+    return path
+
+
+def make_gpt1_folder(path, small=True, seed=0):
+    """Write a repository folder with a GPT-1 of random weights and a lower-casing tokenizer; return the path."""
+    from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
+    from transformers import OpenAIGPTConfig, OpenAIGPTLMHeadModel
+
+    path = Path(path)
+    torch.manual_seed(seed)
+    size = {"vocab_size": 300, "n_positions": 16, "n_embd": 24, "n_layer": 2, "n_head": 2} if small else {}
+    config = OpenAIGPTConfig(**size)
+    _write(path, OpenAIGPTLMHeadModel(config), config.n_positions)
+    tokenizer = Tokenizer(models.BPE(unk_token="<unk>", end_of_word_suffix="</w>"))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.decoder = decoders.BPEDecoder(suffix="</w>")
+    trainer = trainers.BpeTrainer(vocab_size=300, end_of_word_suffix="</w>", special_tokens=["<unk>"])
+    tokenizer.train_from_iterator(TEXT, trainer)
+    tokenizer.save(str(path / "tokenizer.json"))
+    return path
+
+
+def checkpoint(folder, repo, bundled, revision=COMMIT, pinned=True):
+    """Return an entry for `models.CHECKPOINTS` that fits a repository folder."""
+    config = json.loads((folder / "config.json").read_text(encoding="utf8"))
+    weights = (folder / "model.safetensors").read_bytes()
+    return {
+        "title": "GPT-2 small" if config["model_type"] == "gpt2" else "GPT-1",
+        "repo": repo,
+        "revision": revision,
+        "sha256": hashlib.sha256(weights).hexdigest() if pinned else None,
+        "settings": {key: config[key] for key in ("n_embd", "n_layer", "n_positions", "vocab_size")},
+        "bundled": bundled,
+    }

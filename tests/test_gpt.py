@@ -1,0 +1,270 @@
+"""The decoder: each placement is its formula, nothing looks ahead, and rewiring shares the weights."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from helpers import gpt, language
+from helpers.gpt import NORMS, PLACEMENTS, Config, Decoder
+
+SMALL = {"vocab_size": 50, "positions": 12, "width": 24, "layers": 3, "heads": 4}
+GPT2_SMALL = {"vocab_size": 50257, "positions": 1024, "width": 768, "layers": 12, "heads": 12}
+# N(x) is the norm, f the sublayer, M the second norm, a = (2N)^¼
+FORMULAS = {
+    "pre": lambda x, f, N, M, a: x + f(N(x)),
+    "post": lambda x, f, N, M, a: N(x + f(x)),
+    "sandwich": lambda x, f, N, M, a: x + M(f(N(x))),
+    "deepnorm": lambda x, f, N, M, a: N(a * x + f(x)),
+    "output": lambda x, f, N, M, a: x + N(f(x)),
+    "none": lambda x, f, N, M, a: x + f(x),
+}
+
+
+def randomised(decoder, seed=0):
+    """Draw every weight so that no gain is 1 and no bias 0, and return the decoder in eval mode."""
+    random = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for name, parameter in decoder.named_parameters():
+            parameter.normal_(1.0 if name.endswith("gamma") else 0.0, 0.3, generator=random)
+    return decoder.eval()
+
+
+def decoder(placement="pre", norm="layernorm", seed=0, **changes):
+    return randomised(Decoder(Config(**SMALL | changes, placement=placement, norm=norm)), seed)
+
+
+def ids(batch=2, tokens=9, seed=1):
+    return torch.randint(SMALL["vocab_size"], (batch, tokens), generator=torch.Generator().manual_seed(seed))
+
+
+def torchs_norm(module):
+    """Return torch's own norm with a module's gain and bias."""
+    shape = module.gamma.shape
+    if isinstance(module, NORMS["layernorm"]):
+        return lambda x: F.layer_norm(x, shape, module.gamma, module.beta, module.eps)
+    return lambda x: F.rms_norm(x, shape, module.gamma, module.eps)
+
+
+def by_formula(sublayer, x, layers):
+    norm = torchs_norm(sublayer.norm) if hasattr(sublayer, "norm") else None
+    second = torchs_norm(sublayer.norm_after) if hasattr(sublayer, "norm_after") else None
+    return FORMULAS[sublayer.placement](x, sublayer.f, norm, second, (2 * layers) ** 0.25)
+
+
+@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("placement", PLACEMENTS)
+@torch.no_grad()
+def test_a_decoder_is_its_formula(placement, norm):
+    model = decoder(placement, norm)
+    assert set(FORMULAS) == set(PLACEMENTS)
+    x = model.token_embedding.weight[ids()] + model.position_embedding.weight[torch.arange(9)]
+    for block in model.blocks:
+        for sublayer in (block.attention, block.mlp):
+            x = by_formula(sublayer, x, SMALL["layers"])
+    if placement in ("pre", "sandwich", "output"):
+        x = torchs_norm(model.final_norm)(x)
+    torch.testing.assert_close(model.hidden(ids()), x, rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(model(ids()), x @ model.token_embedding.weight.T, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("placement", PLACEMENTS)
+@torch.no_grad()
+def test_no_placement_passes_for_another(placement):
+    sublayer = decoder(placement).blocks[0].mlp
+    norms = {"norm": NORMS["layernorm"](24), "norm_after": NORMS["layernorm"](24)}
+    x = torch.randn(2, 5, 24, generator=torch.Generator().manual_seed(0))
+    N, M = (torchs_norm(getattr(sublayer, name, norms[name])) for name in norms)
+    for other in set(PLACEMENTS) - {placement}:
+        wrong = FORMULAS[other](x, sublayer.f, N, M, 6**0.25)
+        assert (sublayer(x) - wrong).abs().max() > 0.1
+
+
+@torch.no_grad()
+def test_attention_is_its_formula():
+    attention = decoder().blocks[0].attention.f
+    x = torch.randn(2, 5, 24, generator=torch.Generator().manual_seed(0))
+    q, k, v = (x @ w.T + b for w, b in zip(attention.qkv.weight.chunk(3), attention.qkv.bias.chunk(3), strict=True))
+    heads = []
+    for part in range(4):
+        here = slice(6 * part, 6 * part + 6)
+        scores = q[..., here] @ k[..., here].mT / 6**0.5
+        scores = scores.masked_fill(torch.ones(5, 5).triu(1).bool(), float("-inf"))
+        heads.append(scores.softmax(-1) @ v[..., here])
+    torch.testing.assert_close(attention(x), attention.out(torch.cat(heads, -1)), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("placement", PLACEMENTS)
+@torch.no_grad()
+def test_sublayers_that_write_nothing_leave_a_clean_path_or_the_norm(placement, norm):
+    model = decoder(placement, norm)
+    for name, parameter in model.named_parameters():
+        if ".f.out." in name or ".f.down." in name or name.endswith("beta"):
+            parameter.zero_()
+    x = torch.randn(2, 5, 24, generator=torch.Generator().manual_seed(0))
+    block = model.blocks[0]
+    if placement in ("post", "deepnorm"):
+        # the norm does not see the scale α, but for ε
+        first = torchs_norm(block.attention.norm)(model.config.alpha * x)
+        expected = torchs_norm(block.mlp.norm)(model.config.alpha * first)
+        torch.testing.assert_close(block(x), expected)
+        assert (block(x) - x).abs().max() > 0.1
+    else:
+        assert torch.equal(block(x), x)
+
+
+@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("placement", PLACEMENTS)
+@torch.no_grad()
+def test_a_later_token_never_moves_an_earlier_one(placement, norm):
+    model, tokens = decoder(placement, norm), ids()
+    before = model(tokens)
+    for position in range(tokens.shape[-1]):
+        changed = tokens.clone()
+        changed[:, position] = (changed[:, position] + 1) % SMALL["vocab_size"]
+        after = model(changed)
+        assert torch.equal(after[:, :position], before[:, :position])
+        moved = (after - before)[:, position:].abs().amax((0, 2))
+        assert (moved > 1e-4).all()  # and every token from there on reads it
+
+
+@pytest.mark.parametrize("placement", PLACEMENTS)
+@torch.no_grad()
+def test_a_shorter_input_and_another_batch_give_the_same_logits(placement):
+    model, tokens = decoder(placement), ids(3)
+    whole = model(tokens)
+    for length in (1, 2, 8):
+        torch.testing.assert_close(model(tokens[:1, :length]), whole[:1, :length], rtol=1e-4, atol=1e-4)
+
+
+def test_the_norms_sit_where_the_placement_says():
+    count = lambda placement, norm: sum(isinstance(m, NORMS[norm]) for m in Decoder(config(placement, norm)).modules())
+    config = lambda placement, norm: Config(**SMALL, placement=placement, norm=norm)
+    expected = {"pre": 7, "post": 6, "sandwich": 13, "deepnorm": 6, "output": 7, "none": 0}
+    for norm in NORMS:
+        assert {placement: count(placement, norm) for placement in PLACEMENTS} == expected
+
+
+def test_deepnorm_scales_the_skip_path_by_alpha():
+    config = lambda placement, layers: Config(**SMALL | {"layers": layers}, placement=placement)
+    assert config("deepnorm", 12).alpha == pytest.approx(2.213, abs=5e-4)
+    assert config("deepnorm", 48).alpha == pytest.approx(96**0.25)
+    assert {config(placement, 12).alpha for placement in PLACEMENTS if placement != "deepnorm"} == {1.0}
+
+
+@torch.no_grad()
+def test_deepnorm_keeps_more_of_its_input_than_post_norm():
+    x = torch.randn(1, 1000, 24, generator=torch.Generator().manual_seed(0))
+    x -= x.mean(-1, keepdim=True)
+    cosines = {}
+    for placement in ("deepnorm", "post"):
+        sublayer = gpt.Sublayer(torch.nn.Linear(24, 24), Config(**SMALL | {"layers": 12}, placement=placement))
+        sublayer.f.weight.copy_(torch.eye(24).roll(1, 0))
+        sublayer.f.bias.zero_()
+        cosines[placement] = F.cosine_similarity(sublayer(x), x, dim=-1).mean().item()
+    # f moves every feature by one, so it keeps the length and forgets x: α / √(α² + 1) = 0.911 and 1 / √2 = 0.707
+    assert cosines == {"deepnorm": pytest.approx(0.911, abs=0.03), "post": pytest.approx(0.707, abs=0.03)}
+
+
+def test_gpt2_small_has_124439808_parameters_of_which_38400_are_in_norms():
+    with torch.device("meta"):
+        parameters = dict(Decoder(Config(**GPT2_SMALL)).named_parameters())
+        halved = dict(Decoder(Config(**GPT2_SMALL, norm="rmsnorm")).named_parameters())
+    in_norms = lambda found: sum(p.numel() for name, p in found.items() if name.endswith(("gamma", "beta")))
+    assert sum(p.numel() for p in parameters.values()) == 124_439_808
+    assert in_norms(parameters) == 38_400
+    assert in_norms(halved) == 19_200
+
+
+@pytest.mark.parametrize("placement", PLACEMENTS)
+@pytest.mark.parametrize("trained", PLACEMENTS)
+@torch.no_grad()
+def test_a_rewired_decoder_has_the_same_weights_in_another_placement(trained, placement):
+    original = decoder(trained)
+    before, logits = {name: p.clone() for name, p in original.state_dict().items()}, original(ids())
+    other = original.rewired(placement)
+    shared, own = dict(original.named_parameters()), dict(other.named_parameters())
+    for name, parameter in own.items():
+        if name in shared:
+            assert parameter.data_ptr() == shared[name].data_ptr()
+        else:
+            assert torch.equal(parameter, torch.full_like(parameter, 1.0 if name.endswith("gamma") else 0.0))
+    assert other.config == Config(**SMALL, placement=placement)
+    assert not other.training and not any(p.is_meta for p in other.parameters())
+    # the reference: a new decoder into which the weights are copied
+    copied = Decoder(other.config).eval()
+    copied.load_state_dict(other.state_dict())
+    assert torch.equal(other(ids()), copied(ids()))
+    assert original.config.placement == trained and torch.equal(original(ids()), logits)
+    assert all(torch.equal(p, before[name]) for name, p in original.state_dict().items())
+    assert torch.equal(other(ids()), logits) == (placement == trained)
+
+
+def test_a_change_of_the_original_shows_in_the_rewired_decoder():
+    original = decoder()
+    other = original.rewired("post")
+    with torch.no_grad():
+        original.token_embedding.weight.zero_()
+    assert other.token_embedding.weight.abs().sum() == 0
+
+
+def test_a_rewired_decoder_keeps_dtype_and_mode():
+    original = decoder("none").double().train()
+    other = original.rewired("sandwich")
+    assert {p.dtype for p in other.parameters()} == {torch.float64}
+    assert other.training
+
+
+@pytest.mark.parametrize("placement", PLACEMENTS)
+def test_every_parameter_learns(placement):
+    model = decoder(placement)
+    F.cross_entropy(model(ids()).flatten(0, 1), ids(seed=2).flatten()).backward()
+    for name, parameter in model.named_parameters():
+        assert parameter.grad is not None and parameter.grad.abs().sum() > 0, name
+
+
+SENTENCES = {
+    "placement": {
+        "en": "“middle” is not a placement. Choose one of: pre, post, sandwich, deepnorm, output, none.",
+        "de": "„middle“ ist keine Platzierung. Wähle eine von diesen: pre, post, sandwich, deepnorm, output, none.",
+        "sv": "”middle” är ingen placering. Välj en av dessa: pre, post, sandwich, deepnorm, output, none.",
+    },
+    "norm": {
+        "en": "“batchnorm” is not a norm. Choose one of: layernorm, rmsnorm.",
+        "de": "„batchnorm“ ist keine Norm. Wähle eine von diesen: layernorm, rmsnorm.",
+        "sv": "”batchnorm” är ingen norm. Välj en av dessa: layernorm, rmsnorm.",
+    },
+    "length": {
+        "en": "The input has 13 tokens, but this model reads at most 12.",
+        "de": "Die Eingabe hat 13 Token, aber dieses Modell liest höchstens 12.",
+        "sv": "Indata har 13 token, men den här modellen läser högst 12.",
+    },
+}
+
+
+@pytest.mark.parametrize("reader", language.LANGUAGES)
+def test_what_the_decoder_cannot_do_is_said_in_the_readers_language(reader):
+    language.use(reader)
+    with pytest.raises(ValueError) as error:
+        Config(**SMALL, placement="middle")
+    assert str(error.value) == SENTENCES["placement"][reader]
+    with pytest.raises(ValueError) as error:
+        decoder().rewired("middle")
+    assert str(error.value) == SENTENCES["placement"][reader]
+    with pytest.raises(ValueError) as error:
+        Config(**SMALL, norm="batchnorm")
+    assert str(error.value) == SENTENCES["norm"][reader]
+    with pytest.raises(ValueError) as error:
+        decoder()(ids(tokens=13))
+    assert str(error.value) == SENTENCES["length"][reader]
+
+
+def test_as_many_tokens_as_positions_are_read_and_one_position_is_not_spread_over_many():
+    assert decoder()(ids(tokens=12)).shape == (2, 12, 50)
+    with pytest.raises(ValueError, match="at most 1"):
+        decoder(positions=1)(ids(tokens=2))
+
+
+def test_a_width_that_the_heads_cannot_share_is_refused():
+    with pytest.raises(ValueError, match="24 is not a multiple of 5"):
+        Config(**SMALL | {"heads": 5})

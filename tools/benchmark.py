@@ -1,0 +1,210 @@
+"""Measure speed and memory against what people use instead, as ratios of medians within one run.
+
+    python tools/benchmark.py [trace] [widget] [load] [import] [--repeat N]
+
+trace   the trace against transformers' forward pass with output_hidden_states=True, on a decoder of
+        GPT-2 small's size with random weights, 128 and 1024 tokens: time and peak memory
+widget  one change of the explorer, first visit and revisit, against a new pyplot figure that is saved
+        with a tight box on every change; the trace is known to both
+load    GPT-2 small from the cache, hash checked, against from_pretrained; random weights stand in
+import  helpers against torch
+
+Each measurement of memory, loading and importing runs in a process of its own; the sides take turns.
+"""
+
+import argparse
+import hashlib
+import io
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+REVISION = "607a30d783dfa663caf39e06633721c8d4cfcd7e"
+
+
+def alternate(sides, repeat):
+    """Run each function of a dictionary in turn, `repeat` times after a warm-up; return its median seconds."""
+    times = {name: [] for name in sides}
+    for round_ in range(repeat + 1):
+        for name, function in sides.items():
+            start = time.perf_counter()
+            function()
+            if round_:
+                times[name].append(time.perf_counter() - start)
+    return {name: statistics.median(values) for name, values in times.items()}
+
+
+def child(code, **env):
+    """Run Python code in a fresh process and return the number that it prints last."""
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ | env
+    )
+    return float(result.stdout.split()[-1])
+
+
+def row(what, ours, theirs, unit, bound):
+    ratio = ours / theirs
+    verdict = "" if bound is None else f"≤ {bound}" + ("" if ratio <= bound else "  MISSED")
+    print(f"| {what} | {ours:.4g} {unit} | {theirs:.4g} {unit} | {ratio:.3f} | {verdict} |", flush=True)
+
+
+MODELS = """
+import resource, torch, transformers
+from helpers import checkpoints, gpt, trace
+ids = torch.arange({tokens})
+config = transformers.GPT2Config()
+reference = transformers.GPT2LMHeadModel(config).eval()
+decoder = checkpoints.decoder_from_transformers(reference.state_dict(), config.to_dict())
+def theirs():
+    with torch.no_grad():
+        return reference(ids[None], output_hidden_states=True)
+sides = {{"theirs": theirs, "ours": lambda: trace.trace(decoder, ids), "on_theirs": lambda: trace.trace(reference, ids)}}
+"""
+PEAK = """
+sides["{side}"]()  # buffers that stay
+open("/proc/self/clear_refs", "w").write("5")
+read = lambda key: int(next(x for x in open("/proc/self/status") if x.startswith(key)).split()[1])
+before = read("VmRSS")
+kept = sides["{side}"]()
+print((read("VmHWM") - before) / 1024)
+"""
+
+
+def bench_trace(repeat):
+    for tokens in (128, 1024):
+        space = {}
+        exec(MODELS.format(tokens=tokens), space)
+        times = alternate(space["sides"], repeat)
+        peaks = {
+            side: statistics.median(child(MODELS.format(tokens=tokens) + PEAK.format(side=side)) for _ in range(3))
+            for side in times
+        }
+        for side, name in (("ours", "helpers.gpt"), ("on_theirs", "GPT2LMHeadModel")):
+            row(f"trace of {name}, {tokens} tokens, time", times[side], times["theirs"], "s", 1.0)
+            row(f"trace of {name}, {tokens} tokens, peak memory", peaks[side], peaks["theirs"], "MB", 1.0)
+
+
+def bench_widget(repeat):
+    import matplotlib
+
+    matplotlib.use("agg")
+    import matplotlib.pyplot as plt
+
+    from helpers import explorers, figures
+
+    explorer = explorers.residual_stream(model="bundled/ln-pre", reference=True)
+    explorer.controls["writes"].value = True
+    curves, draw = [], explorer._figure.draw
+    explorer._figure.draw = lambda curve, *rest: (curves.append(curve), draw(curve, *rest))[1]  # the same data for both
+    token, first, again, usual = explorer.controls["token"], [], [], []
+    published = figures.published_curve(1)
+    for index in range(3 + repeat * 5):
+        start = time.perf_counter()
+        token.value = index % len(token.options)
+        first.append(time.perf_counter() - start)
+        curve, blocks = curves[-1], [i / 2 for i in range(25)]
+
+        start = time.perf_counter()
+        figure, axes = plt.subplots(figsize=(7.2, 4.6))
+        axes.plot(blocks, curve.stream, marker="o", label="stream")
+        axes.plot(blocks[1::2], curve.writes[::2], marker="s", linestyle="--", label="attention")
+        axes.plot(blocks[2::2], curve.writes[1::2], marker="^", linestyle=":", label="MLP")
+        axes.plot(range(13), published, marker="x", linestyle="--", label="published")
+        axes.plot([12.6], [curve.final], marker="*", label="final norm")
+        axes.set(xlabel="block", ylabel="length", title=curve.title)
+        axes.grid(alpha=0.3)
+        axes.legend()
+        figure.savefig(io.BytesIO(), format="png", bbox_inches="tight")
+        plt.close(figure)
+        usual.append(time.perf_counter() - start)
+    for index in range(3 + repeat * 5):
+        start = time.perf_counter()
+        token.value = index % len(token.options)
+        again.append(time.perf_counter() - start)
+    medians = [statistics.median(values[3:]) * 1000 for values in (first, again, usual)]
+    row("widget update, first visit", medians[0], medians[2], "ms", 0.4)
+    row("widget update, revisit", medians[1], medians[2], "ms", 0.02)
+
+
+def make_cache(home):
+    """Write a cache that holds a GPT-2 small with random weights; return the hash of the weights."""
+    import torch
+    import transformers
+    from safetensors.torch import save_file
+    from tokenizers import Tokenizer, models
+
+    model = transformers.GPT2LMHeadModel(transformers.GPT2Config())
+    repo = Path(home, "hub", "models--openai-community--gpt2")
+    snapshot = repo / "snapshots" / REVISION
+    for folder in (repo / "blobs", repo / "refs", snapshot):
+        folder.mkdir(parents=True)
+    (repo / "refs" / "main").write_text(REVISION)
+    made = Path(home, "made")
+    made.mkdir()
+    state = {k.removeprefix("transformer."): v for k, v in model.state_dict().items() if k != "lm_head.weight"}
+    save_file({k: v.to(torch.float32) for k, v in state.items()}, made / "model.safetensors", metadata={"format": "pt"})
+    (made / "config.json").write_text(json.dumps(model.config.to_dict() | {"architectures": ["GPT2LMHeadModel"]}))
+    Tokenizer(models.BPE({"a": 0}, [])).save(str(made / "tokenizer.json"))
+    hashes = {}
+    for path in made.iterdir():
+        data = path.read_bytes()
+        large = path.suffix == ".safetensors"
+        digest = hashlib.sha256(data) if large else hashlib.sha1(b"blob %d\0" % len(data) + data)
+        hashes[path.name] = digest.hexdigest()
+        path.rename(repo / "blobs" / digest.hexdigest())
+        (snapshot / path.name).symlink_to(Path("../../blobs", digest.hexdigest()))
+    return hashes["model.safetensors"]
+
+
+def bench_load(repeat):
+    with tempfile.TemporaryDirectory() as home:
+        digest = make_cache(home)
+        begin = "import time, torch\n"
+        ours = (
+            begin + "from helpers import models\nimport huggingface_hub, tokenizers\n"
+            f"models.CHECKPOINTS['gpt2']['sha256'] = '{digest}'\nstart = time.perf_counter()\n"
+            "model = models.load('gpt2')\nassert model.name == 'gpt2'\nprint(time.perf_counter() - start)"
+        )
+        theirs = (
+            begin + "from transformers import GPT2LMHeadModel\nstart = time.perf_counter()\n"
+            f"GPT2LMHeadModel.from_pretrained('openai-community/gpt2', revision='{REVISION}')\n"
+            "print(time.perf_counter() - start)"
+        )
+        times = {"ours": [], "theirs": []}
+        for _ in range(repeat):
+            for side, code in (("ours", ours), ("theirs", theirs)):
+                times[side].append(child(code, HF_HOME=home, HF_HUB_OFFLINE="1"))
+        row("load GPT-2 small from the cache", *(statistics.median(times[s]) for s in ("ours", "theirs")), "s", 1.2)
+
+
+def bench_import(repeat):
+    codes = {
+        "torch": "import torch",
+        "helpers": "import torch, helpers",
+        "lesson": "import torch; from helpers import checkpoints, claims, experiments, explorers, figures, models, trace",
+    }
+    times = alternate({name: lambda code=code: subprocess.run([sys.executable, "-c", code], check=True) for name, code in codes.items()}, repeat)  # fmt: skip
+    row(
+        "import helpers beyond import torch (bound 0.3 s)", times["helpers"] - times["torch"], times["torch"], "s", None
+    )
+    row("all that lesson 4 imports, beyond torch", times["lesson"] - times["torch"], times["torch"], "s", None)
+
+
+def main():
+    sections = {"trace": bench_trace, "widget": bench_widget, "load": bench_load, "import": bench_import}
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("sections", nargs="*", metavar="section", help=", ".join(sections))
+    parser.add_argument("--repeat", type=int, default=5)
+    args = parser.parse_args()
+    print("| measure | ours | theirs | ratio | bound |\n|---|---|---|---|---|")
+    for name in args.sections or sections:
+        sections[name](args.repeat)
+
+
+if __name__ == "__main__":
+    main()
