@@ -1,10 +1,24 @@
 """Experiments on decoders: how they start, and how they train."""
 
 import math
+import random
+from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
 from torch import nn
+
+from helpers.gpt import Config, Decoder
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz ."
+WORDS = {
+    "a": "the a one this that every some no".split(),
+    "j": "old small cold bright quiet long green heavy strange kind".split(),
+    "n": "house garden river teacher letter window stone winter child boat morning horse lamp road field".split(),
+    "v": "sees finds keeps follows remembers opens leaves carries watches paints".split(),
+    "p": "near under behind with over before".split(),
+}
+PLANS = "anvan anvajn ajnvan ajnvajn anvanpan ajnvanpan".split()  # the kinds of words in a sentence
 
 
 @torch.no_grad()
@@ -62,3 +76,64 @@ def learning_rate(step, steps, peak, warmup):
     if step < warmup:
         return peak * (step + 1) / warmup
     return peak * 0.5 * (1 + math.cos(math.pi * (step - warmup) / max(1, steps - warmup)))
+
+
+def sentences(length, seed=0):
+    """Return (length,) ids of made-up sentences from the small grammar above; id i stands for LETTERS[i].
+
+    The text ships with the project as these few lines, and is the same on every machine.
+    """
+    draw, text = random.Random(seed), ""
+    while len(text) < length:
+        text += " ".join(draw.choice(WORDS[kind]) for kind in draw.choice(PLANS)) + ". "
+    return torch.tensor([LETTERS.index(letter) for letter in text[:length]], dtype=torch.uint8)
+
+
+def at_initialisation(decoder, windows):
+    """Return the stream and the gradients of a decoder on windows of ids (B, T + 1), as two lists of numbers.
+
+    stream: N + 1 mean squares, after the embedding and after each block. gradients: N lengths (L2 norm),
+    of the last matrix of each MLP. Embeddings are divided by their RMS first, so that the stream starts
+    with mean square 1, as in Xiong et al. 2020.
+    """
+    ids = windows[:, :-1]
+    x = decoder.token_embedding(ids) + decoder.position_embedding.weight[: ids.shape[1]]
+    stream = [x / x.square().mean(-1, keepdim=True).sqrt()]
+    for block in decoder.blocks:
+        stream.append(block(stream[-1]))
+    logits = decoder.final_norm(stream[-1]) @ decoder.token_embedding.weight.T
+    loss = F.cross_entropy(logits.flatten(0, 1), windows[:, 1:].flatten())
+    gradients = torch.autograd.grad(loss, [block.mlp.f.down.weight for block in decoder.blocks])
+    return [x.square().mean().item() for x in stream], [gradient.norm().item() for gradient in gradients]
+
+
+@dataclass(frozen=True)
+class Run:
+    """A training run. warmup: steps in which the rate climbs from 0 to `rate`, where it stays."""
+
+    placement: str = "pre"
+    norm: str = "layernorm"
+    layers: int = 12
+    rate: float = 1e-3
+    warmup: int = 0
+    steps: int = 300
+    scheme: str = "xavier"
+    final_norm: bool = True
+
+    def losses(self, seed=0):
+        """Train with Adam and yield the loss of each step, nats a letter; end early when it is no number."""
+        decoder = initialise(
+            Decoder(Config(len(LETTERS), 32, 64, self.layers, 4, self.placement, self.norm)), self.scheme, seed
+        )
+        if not self.final_norm:
+            decoder.final_norm = nn.Identity()
+        data, optimizer = sentences(100_000), torch.optim.Adam(decoder.parameters(), betas=(0.9, 0.98))
+        for step in range(self.steps):
+            optimizer.param_groups[0]["lr"] = self.rate * min(1, (step + 1) / max(1, self.warmup))
+            loss = language_loss(decoder, random_windows(data, 32, 8, seed * 10**6 + step))
+            if not loss.isfinite():
+                return
+            yield loss.item()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()

@@ -3,9 +3,12 @@
 from dataclasses import dataclass
 
 import ipywidgets
+import torch
+from matplotlib.figure import Figure
 
-from helpers import figures, models
-from helpers.language import say
+from helpers import experiments, figures, gpt, models
+from helpers.language import number, say
+from helpers.norms import layer_norm, rms_norm
 from helpers.trace import trace
 from helpers.widgets import Explorer, checkbox, choice
 
@@ -14,10 +17,12 @@ from helpers.widgets import Explorer, checkbox, choice
 class StreamCurve:
     """One token's way through a decoder of N blocks: L2 norms, as plain numbers.
 
-    title: what was run, for caption and alternative text. position: the token's index.
+    model: its name, for the legend. title: what was run, for caption and alternative text.
+    position: the token's index.
     stream: 2N + 1 norms; writes: 2N norms; final: the norm behind the final norm, or None.
     """
 
+    model: str
     title: str
     position: int
     width: int
@@ -106,10 +111,10 @@ class ResidualStreamExplorer(Explorer):
             trained=say(f"placement.{trained}"),
             placement=say(f"placement.{wired}"),
         )
-        title = say(
-            "stream.title", model=say(f"model.{loaded.name}"), wiring=wiring, token=pieces[token], position=token
-        )
+        name = say(f"model.{loaded.name}")
+        title = say("stream.title", model=name, wiring=wiring, token=pieces[token], position=token)
         curve = StreamCurve(
+            name,
             title,
             token,
             loaded.decoder.config.width,
@@ -129,3 +134,89 @@ def residual_stream(model="gpt2", placement="trained", prompt=None, reference=Tr
     same weights in that wiring. prompt: None for the example in the reader's language.
     """
     return ResidualStreamExplorer(model, placement, prompt or say("explorer.example"), reference)
+
+
+class PlacementExplorer(Explorer):
+    """Stream and gradients of a fresh decoder, block by block; see `placement`."""
+
+    def __init__(self, placement, norm, layers):
+        self._figure, self._lines = Figure(figsize=(9.6, 4.4)), []
+        self._axes = self._figure.subplots(1, 2)
+        self._figure.subplots_adjust(left=0.08, right=0.98, bottom=0.12, top=0.8, wspace=0.25)
+        for axes, y_label, styles in zip(self._axes, ("lesson3.mean_square", "lesson3.gradient"), ((1, 1), (1, 3))):
+            axes.set(xlabel=say("axis.block_only"), ylabel=say(y_label), yscale="log")
+            axes.grid(alpha=0.3)
+            figures.write_numbers(axes)
+            self._lines.append(axes.plot([], [], markersize=4, **figures.STYLES[0])[0])
+            self._lines += (axes.plot([], [], color=figures.STYLES[i]["color"], linestyle="--")[0] for i in styles)
+        slider = ipywidgets.SelectionSlider(options=(2, 4, 8, 16, 32, 64), value=layers, description=say("axis.depth"))
+        controls = {
+            "placement": choice(ipywidgets.Dropdown, "placement", gpt.PLACEMENTS, placement),
+            "norm": choice(ipywidgets.Dropdown, "norm", tuple(gpt.NORMS), norm),
+            "layers": slider,
+        }
+        super().__init__(controls, self._draw_state)
+
+    def _draw_state(self, placement, norm, layers):
+        windows = experiments.random_windows(experiments.sentences(2000), 32, 4, seed=0)
+        start = lambda *shape: experiments.at_initialisation(
+            experiments.initialise(gpt.Decoder(gpt.Config(28, 32, 64, shape[1], 4, shape[0], norm))), windows
+        )
+        stream, gradients = start(placement, layers)
+        post, pre = start("post", 2)[1][-1], start("pre", 2)[1][-1] * (2 / layers) ** 0.5
+        x, title = range(layers + 1), f"{say(f'placement.{placement}')}, {say(f'norm.{norm}')}"
+        curves = [stream, *([1 + factor * block for block in x] for factor in (0.5, 1.5))]
+        curves += [gradients, [post] * layers, [pre] * layers]
+        labels = [title, say("lesson3.bounds"), "_", title, *(say(f"lesson3.{name}_bound") for name in ("post", "pre"))]
+        values = {"first": gradients[0], "final": gradients[-1], "low": curves[1][-1], "high": curves[2][-1]}
+        alt = say("lesson3.alt", title=title, layers=layers, last=stream[-1], post=post, pre=pre, **values)
+        with figures.drawing:
+            for line, curve, label in zip(self._lines, curves, labels):
+                line.set_data(x[-len(curve) :], curve)
+                line.set_label(label)
+            for axes in self._axes:
+                axes.relim()
+                axes.autoscale_view()
+                axes.legend(frameon=False, loc="lower left", bbox_to_anchor=(-0.05, 1))
+            return figures.render(self._figure, alt), alt
+
+
+def placement(placement="pre", norm="layernorm", layers=16):
+    """Return the explorer of a decoder at initialisation; arguments are the state it starts in."""
+    return PlacementExplorer(placement, norm, layers)
+
+
+def _slider(key, steps, value):
+    """Return a slider over these numbers, which it shows as the reader's language writes them."""
+    named, style = [(number(step, trim=True), step) for step in steps], {"description_width": "initial"}
+    return ipywidgets.SelectionSlider(options=named, value=value, description=say(key), style=style)
+
+
+def layer_norm_against_rms_norm(mean=1.0, outlier=0.0):
+    """Return the explorer of one vector of 12 features, x + mean, through both norms.
+
+    x has mean 0 and variance 1; outlier is added to its first feature. Both are steps of their sliders.
+    """
+    x = layer_norm(torch.randn(12, generator=torch.Generator().manual_seed(3)), eps=0)
+    figure, axes = figures.new_axes("lesson2.feature", "lesson2.output", layout=None)
+    figure.subplots_adjust(left=0.09, right=0.98, bottom=0.13, top=0.9)
+    axes.set(xlim=(0.5, 12.5), ylim=(-4, 4), xticks=range(1, 13))
+    named = zip(("LayerNorm", "RMSNorm", "LayerNorm − RMSNorm"), figures.STYLES)
+    kept = [axes.plot([0] * 12, label=name, **style)[0] for name, style in named]
+    axes.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
+
+    def draw(mean, outlier):
+        raw = x + mean + outlier * torch.eye(12)[0]
+        ln, rms = layer_norm(raw), rms_norm(raw)
+        values = {f"{n}_{f}": getattr(y, f)() for n, y in (("ln", ln), ("rms", rms)) for f in ("min", "max", "mean")}
+        values |= {"mean": raw.mean(), "deviation": raw.std(correction=0), "difference": (ln - rms).norm()}
+        values["angle"] = torch.cosine_similarity(ln, rms, dim=0).clamp(-1, 1).arccos().rad2deg()
+        values = {name: round(value.item(), 2) for name, value in values.items()}
+        with figures.drawing:
+            for line, y in zip(kept, (ln, rms, ln - rms)):
+                line.set_data(range(1, 13), y)
+            found = say("lesson2.found", **values)
+            return figures.render(figure, f"{say('lesson2.alt', **values)} {found}"), found
+
+    controls = {"mean": _slider("lesson2.mean", (-10, -5, -3, -2, -1, -0.5, 0, 0.5, 1, 2, 3, 5, 10), mean)}
+    return Explorer(controls | {"outlier": _slider("lesson2.outlier", (0, 2, 5, 10, 20), outlier)}, draw)

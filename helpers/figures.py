@@ -184,7 +184,7 @@ class StreamFigure:
         with drawing:
             for line, name, x, y in shown:
                 line.set_data(x, y)
-                line.set_label(say(f"stream.{name}"))
+                line.set_label(say(f"stream.{name}", model=curve.model))
             self.axes.set_yscale("log" if log else "linear")
             write_numbers(self.axes)
             self.axes.set(xlabel=say("axis.block"), ylabel=say(f"axis.{quantity}"))

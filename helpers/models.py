@@ -20,40 +20,35 @@ from safetensors.torch import load_file
 
 from helpers import checkpoints, gpt, language
 
-CHECKPOINTS = {
+CHECKPOINTS = {  # sha256: of model.safetensors
     "gpt2": {
-        "title": "GPT-2 small",
-        "repo": "openai-community/gpt2",
+        "title": "GPT-2 small", "repo": "openai-community/gpt2", "bundled": "bundled/ln-pre",
         "revision": "607a30d783dfa663caf39e06633721c8d4cfcd7e",
-        "sha256": "248dfc3911869ec493c76e65bf2fcf7f615828b0254c12b473182f0f81d3a707",  # of model.safetensors
+        "sha256": "248dfc3911869ec493c76e65bf2fcf7f615828b0254c12b473182f0f81d3a707",
         "settings": {"n_embd": 768, "n_layer": 12, "n_positions": 1024, "vocab_size": 50257},
-        "bundled": "bundled/ln-pre",
     },
     "gpt1": {
-        "title": "GPT-1",
-        "repo": "openai-community/openai-gpt",
-        "revision": "main",  # not pinned yet: tests/test_network.py prints revision and hash
-        "sha256": None,
+        "title": "GPT-1", "repo": "openai-community/openai-gpt", "bundled": "bundled/ln-post",
+        "revision": "main", "sha256": None,  # not pinned yet: tests/test_network.py prints what to put here
         "settings": {"n_embd": 768, "n_layer": 12, "n_positions": 512, "vocab_size": 40478},
-        "bundled": "bundled/ln-post",
     },
-}
+}  # fmt: skip
 BUNDLED = tuple(f"bundled/{name}" for name in ("ln-pre", "ln-post", "rms-pre", "rms-sandwich", "ln-deepnorm"))
 FILES = ("model.safetensors", "config.json", "tokenizer.json")
 NAMES = (*CHECKPOINTS, *BUNDLED)
 WAIT = 4  # seconds until the hub has answered; with what surrounds it, the reader waits 5 at most
 STALL, TRIES = 4, 3  # seconds of silence that end a connection; connections without a new byte that end a download
 HASH = re.compile("[0-9a-f]{64}|[0-9a-f]{40}")  # SHA-256, or git's SHA-1 for the small files
-REASONS = {"OfflineModeIsEnabled": "offline", "ConnectError": "unreachable", "TimeoutError": "silent"}
-REASONS |= {"TimeoutException": "silent", "TransportError": "broken", "ValueError": "damaged", "OSError": "folder"}
+REASONS = {  # a status, an error number or a class of errors → the key of its sentence
+    429: "busy", errno.ENOSPC: "disk", errno.EDQUOT: "disk", errno.EFBIG: "disk", "OfflineModeIsEnabled": "offline",
+    "ConnectError": "unreachable", "TimeoutError": "silent", "TimeoutException": "silent", "TransportError": "broken",
+    "HTTPError": "status", "ValueError": "damaged", "OSError": "folder", "Exception": "other",
+}  # fmt: skip
 
 
 @dataclass
 class Model:
-    """A decoder in eval mode and float32, with its tokenizer; without one, tokens are the bytes of UTF-8.
-
-    name: what it really is, "gpt2", "gpt1", "bundled/ln-pre", …
-    """
+    """A decoder in eval mode and float32; its real name ("bundled/ln-pre"); its tokenizer, or None for UTF-8 bytes."""
 
     name: str
     decoder: gpt.Decoder
@@ -122,11 +117,8 @@ def _sentence(error, title, bundled, **_):
     from huggingface_hub import constants
 
     code = getattr(getattr(error, "response", None), "status_code", None)
-    key = next((REASONS[kind.__name__] for kind in type(error).__mro__ if kind.__name__ in REASONS), "other")
-    if code:
-        key = "busy" if code == 429 else "status"
-    elif getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        key = "disk"
+    marks = [code, getattr(error, "errno", None), *(kind.__name__ for kind in type(error).__mro__)]
+    key = next(REASONS[mark] for mark in marks if mark in REASONS)
     values = {"host": constants.ENDPOINT, "folder": constants.HF_HUB_CACHE, "code": code, "error": repr(error)}
     why, how = (language.say(f"load.{key}_{part}", **values) for part in ("why", "how"))
     return language.say("load.fallback", title=title, bundled=bundled, why=why, how=how)
@@ -164,9 +156,10 @@ def _intact(path, digest=None):
 def _fetch(tell, title, repo, revision, sha256):
     """Download what the cache lacks and return the paths; nothing is put in place before its hash is right."""
     from huggingface_hub import constants, get_hf_file_metadata, hf_hub_download, hf_hub_url
-    from huggingface_hub.utils import WeakFileLock
+    from huggingface_hub.utils import WeakFileLock, logging
 
     constants.HF_HUB_DISABLE_TELEMETRY = True
+    logging.set_verbosity_error()  # it would warn in English that requests carry no token
     in_time = lambda function: ThreadPoolExecutor(1).submit(function).result(WAIT)  # a name server may be silent
     urls = [hf_hub_url(repo, file, revision=revision) for file in FILES]
     found = in_time(lambda: [get_hf_file_metadata(url, token=False, timeout=WAIT) for url in urls])

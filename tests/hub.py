@@ -105,6 +105,7 @@ class _Handler(BaseHTTPRequestHandler):
         if weights and fault == "other":
             data = data[:-1] + bytes([data[-1] ^ 1])
         size, headers = len(data), {"X-Repo-Commit": hub.commit, "Accept-Ranges": "bytes"}
+        headers["X-HF-Warning"] = "unauthenticated; You are sending unauthenticated requests."
         headers["ETag"] = f'"{git_sha1(data)}"'
         if weights:
             headers |= {"X-Linked-Etag": f'"{hashlib.sha256(data).hexdigest()}"', "X-Linked-Size": str(size)}

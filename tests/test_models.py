@@ -262,7 +262,9 @@ def test_silent_name_server(hub, folders, capsys, monkeypatch):
         patch.setattr(socket, "getaddrinfo", lambda *_, **__: release.wait(60) and [])
         patch.setattr(models, "WAIT", 1)
         point_to(monkeypatch, "http://hub.example")
+        start = time.monotonic()
         assert_stand_in(models.load("gpt2"), capsys.readouterr().out, "silent")
+        assert time.monotonic() - start < 8
     release.set()
     point_to(monkeypatch, healthy)
     assert_real(models.load("gpt2"), folders)
@@ -404,6 +406,7 @@ def test_full_disk(seen_before, hub, folders, capsys, monkeypatch):
     try:
         assert_stand_in(models.load("gpt2"), capsys.readouterr().out, "disk")
         assert not os.path.exists(cached_file())
+        assert len(hub.downloads()) == (0 if seen_before and mounted else 1)
         blobs = os.path.join(cache, "models--openai-community--gpt2", "blobs")
         assert sum(os.path.getsize(os.path.join(blobs, name)) for name in os.listdir(blobs)) == 0
         if mounted:
@@ -456,7 +459,7 @@ def load_in_process(checkpoints, package, lang="en", **environment):
     environment = {key: value for key, value in os.environ.items() if not key.startswith("HF_")} | environment
     run = subprocess.run([sys.executable, "-c", SCRIPT], input=given, env=environment, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
-    assert "Traceback" not in run.stderr
+    assert "Traceback" not in run.stderr and "unauthenticated" not in run.stderr
     *lines, result = run.stdout.splitlines()
     name, seconds, imported, transformers = json.loads(result)
     assert not transformers
@@ -466,9 +469,6 @@ def load_in_process(checkpoints, package, lang="en", **environment):
 def test_processes(hub, checkpoints, package, tmp_path):
     home = {"HF_HOME": str(tmp_path / "fresh")}
     run = lambda **environment: load_in_process(checkpoints, package, **environment)
-    name, _, lines, _ = run(**home, HF_ENDPOINT=hub.url, HF_HUB_OFFLINE="1")
-    assert name == "bundled/ln-pre" and language.say("load.offline_why") in lines[0]
-
     name, seconds, lines, imported = run(**home, HF_ENDPOINT="http://hub.invalid", lang="sv")
     assert name == "bundled/ln-pre" and seconds < 8
     assert lines == [
@@ -493,7 +493,7 @@ def test_all_sentences_in_three_languages():
         for lang in language.LANGUAGES
     }
     placeholders = lambda text: sorted(re.findall(r"{(\w+)}", text))
-    reasons = {*models.REASONS.values(), "busy", "status", "disk", "other"}
+    reasons = set(models.REASONS.values())
     expected = {f"load.{reason}_{part}" for reason in reasons for part in ("why", "how")}
     assert expected <= section["en"].keys()
     for lang in ("de", "sv"):

@@ -221,15 +221,14 @@ def test_the_body_of_a_model_is_traced_like_the_model():
 
 
 @pytest.mark.parametrize("kind", ["ours", *FAMILIES])
-@torch.no_grad()
-def test_tracing_leaves_the_model_as_it_was(kind):
+def test_tracing_leaves_the_model_as_it_was_and_keeps_no_graph(kind):
     model = decoder() if kind == "ours" else build(kind)
     run = lambda: model(some_ids()) if kind == "ours" else model(some_ids()).logits
     before, hooks = run(), hooks_of(model)
     result = trace(model, some_ids())
     assert hooks_of(model) == hooks
     assert torch.equal(run(), before)
-    assert not any(x.requires_grad for x in result.stream)
+    assert not any(x.requires_grad for x in result.stream + result.writes)
 
 
 def test_hooks_are_removed_when_the_forward_raises():

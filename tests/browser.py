@@ -1,0 +1,109 @@
+"""JupyterLab on loopback and a Chromium that looks at it, for the tests of notebooks and widgets."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import sync_playwright
+
+FLAGS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+LEFTOVERS = Path(os.environ.get("LEFTOVERS", "leftovers"))  # screenshots stay here
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@contextmanager
+def lab(root, config):
+    """Run JupyterLab on a folder, with its own configuration folder; yields its address."""
+    port = free_port()
+    command = [
+        sys.executable, "-m", "jupyter", "lab", "--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}",
+        "--ServerApp.port_retries=0", "--IdentityProvider.token=", f"--ServerApp.root_dir={root}",
+    ]  # fmt: skip
+    env = os.environ | {"JUPYTER_CONFIG_DIR": str(config), "JUPYTER_DATA_DIR": str(config / "data")}
+    log = (config / "lab.log").open("w")
+    server = subprocess.Popen(command, env=env, stdout=log, stderr=log, start_new_session=True)
+    address = f"http://127.0.0.1:{port}"
+    try:
+        for _ in range(240):
+            try:
+                urllib.request.urlopen(f"{address}/api", timeout=2)
+                break
+            except OSError:
+                assert server.poll() is None, (config / "lab.log").read_text()
+                time.sleep(0.5)
+        yield address
+    finally:
+        os.killpg(server.pid, signal.SIGTERM)
+        server.wait(20)
+        log.close()
+
+
+@contextmanager
+def page():
+    """Open a Chromium page of 1280 × 900 pixels; yields (page, list of the console's errors)."""
+    chromium = shutil.which("chromium")
+    assert chromium, "the browser tests need chromium; .ci/run installs it"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        opened = browser.new_page(viewport={"width": 1280, "height": 900})
+        errors = []
+        opened.on("pageerror", lambda error: errors.append(str(error)))
+        yield opened, errors
+        browser.close()
+
+
+class Notebook:
+    """A notebook that is open in JupyterLab."""
+
+    def __init__(self, page, address, path):
+        self.page = page
+        page.goto(f"{address}/lab/workspaces/e2e/tree/{path}?reset")
+        page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=120_000)
+        self.wait_until_idle()
+
+    def wait_until_idle(self, seconds=120):
+        """The status bar tells the truth; the indicator on the toolbar is idle too early."""
+        self.page.wait_for_function(
+            "document.querySelector('#jp-main-statusbar')?.innerText.includes('Python 3 (ipykernel) | Idle')",
+            timeout=seconds * 1000,
+        )
+
+    def menu(self, *entries):
+        """Choose an entry of the main menu, for example "Run", "Run All Cells"."""
+        self.page.click(f"#jp-MainMenu >> text={entries[0]}")
+        self.page.click(f".lm-Menu-itemLabel:text-is('{entries[1]}')")
+
+    def run_all(self, seconds=180):
+        self.menu("Run", "Run All Cells")
+        self.page.wait_for_timeout(1500)
+        self.wait_until_idle(seconds)
+
+    def errors(self):
+        """Return the texts of outputs that are errors."""
+        return self.page.locator(
+            ".jp-OutputArea-output[data-mime-type='application/vnd.jupyter.error']"
+        ).all_inner_texts()
+
+    def scroll_to_end(self):
+        """Lab draws cells when they come into view, so go through all of them once."""
+        self.page.evaluate("document.querySelector('.jp-WindowedPanel-outer').scrollTo(0, 1e9)")
+        self.page.wait_for_timeout(800)
+
+    def shot(self, name):
+        LEFTOVERS.mkdir(exist_ok=True)
+        self.page.screenshot(path=LEFTOVERS / f"{name}.png")

@@ -1,0 +1,139 @@
+"""The committed notebooks: what a reader without a kernel sees, and what running them again gives."""
+
+import ast
+import re
+
+import nbformat
+import pytest
+
+import notebooks
+
+PATHS = notebooks.all_notebooks()
+NAMES = [str(path.relative_to(notebooks.ROOT / "notebooks")) for path in PATHS]
+
+
+@pytest.fixture(params=PATHS, ids=NAMES)
+def committed(request):
+    return nbformat.read(request.param, as_version=4)
+
+
+def code_cells(notebook):
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def test_there_are_notebooks():
+    assert "en/04_residual_stream.ipynb" in NAMES
+
+
+def test_is_valid_and_has_speaking_cell_ids(committed):
+    nbformat.validate(committed)
+    ids = [cell.id for cell in committed.cells]
+    assert len(set(ids)) == len(ids)
+    assert not [
+        i for i in ids if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", i) or re.fullmatch(r"[0-9a-f]{8}", i)
+    ]
+
+
+def test_was_executed_from_top_to_bottom(committed):
+    cells = code_cells(committed)
+    assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1))
+    stale = [cell.id for cell in cells if cell.metadata.get("executed") != notebooks.digest(cell.source)]
+    assert not stale, f"run tools/notebooks.py run: the outputs of {stale} come from another source"
+
+
+def test_shows_no_error_and_no_value_out_of_bounds(committed):
+    assert not [o for cell in code_cells(committed) for o in cell.outputs if o.output_type == "error"]
+    assert notebooks.out_of_bounds(committed) == []
+
+
+def test_reader_without_a_kernel_sees_pictures_with_alternative_texts(committed):
+    assert "widgets" not in committed.metadata
+    for cell in code_cells(committed):
+        for output in cell.outputs:
+            data = output.get("data", {})
+            assert notebooks.WIDGET_VIEW not in data
+            shown = data.get("text/plain", "") + output.get("text", "")
+            assert not re.search(r"<(Figure|helpers|matplotlib)|(VBox|HTML|HBox)\(", shown), cell.id
+            for image in re.findall(r"<img[^>]*>", data.get("text/html", "")):
+                alt = re.search(r'alt="([^"]*)"', image)
+                assert alt and len(alt[1]) > 40, cell.id
+            assert "image/png" not in data and "image/svg+xml" not in data, (
+                f"{cell.id} has no place for an alternative text"
+            )
+
+
+def test_names_no_path_of_a_machine(committed):
+    assert not re.search(r"(?<![\w.])/(root|home|tmp|work|Users)/", nbformat.writes(committed))
+
+
+def test_code_has_no_words_of_a_human_language(committed):
+    """Two words with a space between them, in a string or a comment, are prose."""
+    for cell in code_cells(committed):
+        strings = [
+            n.value
+            for n in ast.walk(ast.parse(cell.source))
+            if isinstance(n, ast.Constant) and isinstance(n.value, str)
+        ]
+        assert not [s for s in strings if re.search(r"[a-z]{3,} [a-z]{3,}", s)], cell.id
+
+
+@pytest.fixture(scope="module")
+def executed():
+    """Every notebook run again, two kernels at once, on copies."""
+    return notebooks.run(PATHS, write=False)
+
+
+def test_running_again_raises_nothing_and_stays_within_bounds(executed):
+    report, good = executed
+    assert good, "\n".join(report)
+
+
+def test_lessons_stay_below_the_memory_of_a_small_machine(executed):
+    report, _ = executed
+    peaks = {line.split(":")[0]: float(found[1]) for line in report if (found := re.search(r"peak (\d+) MB", line))}
+    assert peaks and max(peaks.values()) <= 900, peaks
+
+
+@pytest.fixture
+def tiny(tmp_path):
+    """A notebook with a picture, a widget and a printed line."""
+    source = """
+import ipywidgets
+print("hello")
+class Both:
+    def _repr_mimebundle_(self, **kwargs):
+        return ipywidgets.HTML("x")._repr_mimebundle_() | {"text/html": "<p>x</p>"}
+Both()
+"""
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source.strip(), id="both")])
+    path = tmp_path / "tiny.ipynb"
+    nbformat.write(notebook, path)
+    return path
+
+
+def test_run_writes_outputs_marks_and_no_widget(tiny):
+    report, good = notebooks.run([tiny])
+    assert good and re.search(r"\d s, peak \d+ MB", report[0])
+    notebook = nbformat.read(tiny, as_version=4)
+    [cell] = notebook.cells
+    assert cell.metadata["executed"] == notebooks.digest(cell.source)
+    assert cell.outputs[-1].data["text/html"] == "<p>x</p>"
+    assert notebooks.WIDGET_VIEW not in cell.outputs[-1].data and "widgets" not in notebook.metadata
+
+
+def test_run_reports_a_failing_cell_and_leaves_the_file_alone(tiny):
+    notebook = nbformat.read(tiny, as_version=4)
+    notebook.cells[0].source = "raise KeyError('planted')"
+    nbformat.write(notebook, tiny)
+    before = tiny.read_bytes()
+    report, good = notebooks.run([tiny])
+    assert not good and "planted" in report[0]
+    assert tiny.read_bytes() == before
+
+
+def test_run_finds_a_value_out_of_bounds(tiny):
+    notebook = nbformat.read(tiny, as_version=4)
+    notebook.cells[0].source = "from helpers import claims\nclaims.check('off-by-one', 13)"
+    nbformat.write(notebook, tiny)
+    report, good = notebooks.run([tiny])
+    assert not good and "off-by-one" in report[-1]

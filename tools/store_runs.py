@@ -1,0 +1,96 @@
+"""Train the runs that lesson 3 shows and store their loss curves.
+
+    python tools/store_runs.py [--only NAME ...] [--out FILE]
+
+Steps:
+1. go through RUNS in order, and for each through its seeds 0, 1, …;
+2. skip what FILE holds already, so that an interrupted call goes on where it stopped;
+3. train on the made-up sentences of `helpers.experiments`, on one thread;
+4. average the losses over CHUNK steps, round them, and write FILE after each seed.
+The same machine gives the same numbers. Others follow for the first dozens of steps; then rounding
+errors grow, and only what holds for the seeds together stays. About an hour on one core.
+"""
+
+import argparse
+import json
+import os
+import platform
+from dataclasses import asdict
+from pathlib import Path
+
+import torch
+from tqdm import tqdm
+
+from helpers.experiments import Run
+
+CHUNK = 10  # steps
+OUT = Path(__file__).parents[1] / "helpers" / "bundled" / "runs.json"
+RUNS = {  # name: (run, seeds)
+    "post": (Run("post", steps=600), 5),
+    "post-warmup": (Run("post", warmup=400, steps=600), 5),
+    "pre": (Run("pre"), 5),
+    "deepnorm": (Run("deepnorm"), 5),
+    "post-small-rate": (Run("post", rate=1e-4, steps=600), 5),
+    "rms-pre": (Run("pre", "rmsnorm"), 5),
+    "rms-post": (Run("post", "rmsnorm"), 5),
+    "post-6": (Run("post", layers=6), 5),
+    "post-6-fast": (Run("post", layers=6, rate=3e-3), 5),
+    "post-24": (Run("post", layers=24), 3),
+    "no-final-norm": (Run("pre", final_norm=False), 5),
+    "none-gpt2": (Run("none", scheme="gpt2"), 3),
+    "none-xavier": (Run("none"), 3),
+    "post-6-warmup": (Run("post", layers=6, warmup=400, steps=600), 5),
+    "post-6-fast-warmup": (Run("post", layers=6, rate=3e-3, warmup=400, steps=600), 3),
+    "pre-6": (Run("pre", layers=6), 3),
+    "pre-24": (Run("pre", layers=24), 3),
+    "post-24-warmup": (Run("post", layers=24, warmup=400, steps=600), 3),
+    "deepnorm-24": (Run("deepnorm", layers=24), 3),
+    "none-24-gpt2": (Run("none", layers=24, scheme="gpt2"), 2),
+    "none-24-xavier": (Run("none", layers=24), 3),
+}
+
+
+def averaged(losses, chunk=CHUNK):
+    """Return the means of `chunk` losses each, rounded to 3 decimals; a chunk that is not full is left out."""
+    losses = iter(losses)
+    means = []
+    while len(part := [loss for _, loss in zip(range(chunk), losses)]) == chunk:
+        means.append(round(sum(part) / chunk, 3))
+    return means
+
+
+def load(path):
+    """Return what is stored, or an empty store."""
+    if path.exists():
+        return json.loads(path.read_text())
+    return {"chunk": CHUNK, "versions": {"torch": torch.__version__, "python": platform.python_version()}, "runs": {}}
+
+
+def save(store, path):
+    """Write the store, one seed a line, in one step."""
+    text = json.dumps(store).replace('"run"', '\n"run"').replace("[[", "[\n[").replace("], [", "],\n[")
+    part = path.with_suffix(".part")
+    part.write_text(text + "\n")
+    os.replace(part, path)
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", nargs="+", choices=RUNS, default=list(RUNS))
+    parser.add_argument("--out", type=Path, default=OUT)
+    args = parser.parse_args(arguments)
+    torch.set_num_threads(1)
+    store = load(args.out)
+    for name in args.only:
+        run, seeds = RUNS[name]
+        entry = store["runs"].setdefault(name, {"run": asdict(run), "losses": []})
+        if entry["run"] != asdict(run):
+            raise SystemExit(f"{name} was stored with other settings; remove it from {args.out} to start over")
+        for seed in range(len(entry["losses"]), seeds):
+            progress = tqdm(run.losses(seed), total=run.steps, desc=f"{name}, seed {seed}", mininterval=10)
+            entry["losses"].append(averaged(progress))
+            save(store, args.out)
+
+
+if __name__ == "__main__":
+    main()
