@@ -89,6 +89,12 @@ def sentences(length, seed=0):
     return torch.tensor([LETTERS.index(letter) for letter in text[:length]], dtype=torch.uint8)
 
 
+def unigram():
+    """Return the entropy of the letters of the sentences, nats: the loss of a model that knows only how frequent each is."""
+    share = sentences(100_000).bincount() / 100_000
+    return -share.xlogy(share).sum().item()
+
+
 def at_initialisation(decoder, windows):
     """Return the stream and the gradients of a decoder on windows of ids (B, T + 1), as two lists of numbers.
 
@@ -114,7 +120,7 @@ class Run:
     placement: str = "pre"
     norm: str = "layernorm"
     layers: int = 12
-    rate: float = 1e-3
+    rate: float = 5e-4
     warmup: int = 0
     steps: int = 300
     scheme: str = "xavier"

@@ -204,6 +204,7 @@ def layer_norm_against_rms_norm(mean=1.0, outlier=0.0):
     named = zip(("LayerNorm", "RMSNorm", "LayerNorm − RMSNorm"), figures.STYLES)
     kept = [axes.plot([0] * 12, label=name, **style)[0] for name, style in named]
     axes.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
+    note = axes.text(0.7, -3.7, "")
 
     def draw(mean, outlier):
         raw = x + mean + outlier * torch.eye(12)[0]
@@ -216,7 +217,41 @@ def layer_norm_against_rms_norm(mean=1.0, outlier=0.0):
             for line, y in zip(kept, (ln, rms, ln - rms)):
                 line.set_data(range(1, 13), y)
             found = say("lesson2.found", **values)
+            note.set_text(found)
             return figures.render(figure, f"{say('lesson2.alt', **values)} {found}"), found
 
     controls = {"mean": _slider("lesson2.mean", (-10, -5, -3, -2, -1, -0.5, 0, 0.5, 1, 2, 3, 5, 10), mean)}
     return Explorer(controls | {"outlier": _slider("lesson2.outlier", (0, 2, 5, 10, 20), outlier)}, draw)
+
+
+def layer_norm_steps(shift=2, scale=1, outlier=0):
+    """Return the explorer of LayerNorm on scale · z + shift, where z has mean 0 and variance 1; see the sliders."""
+    z = layer_norm(torch.tensor([-1.0, 0.5, 1.5, -0.5, 1.0, -1.5], dtype=torch.float64), eps=0)
+    gamma, beta = torch.tensor([[1, 1, 2, 1, 0.5, 1], [0, 0, 0, 1, 0, -1]])
+    figure = Figure(figsize=(7.2, 2.8))
+    panels = figure.subplots(1, 4, gridspec_kw=dict(left=0.08, right=0.96, bottom=0.1, top=0.74, wspace=0.6))
+    kept = [axes.bar(range(1, 7), [0] * 6, color=figures.STYLES[0]["color"]) for axes in panels]
+    for axes in panels:
+        axes.set_xticks(range(1, 7))
+        figures.write_numbers(axes)
+
+    def draw(shift, scale, outlier):
+        raw, titles = scale * z + shift + outlier * torch.eye(6)[3], []
+        rows = {"lesson1.raw": raw, "lesson1.centred": raw - raw.mean()}
+        rows |= {"lesson1.divided": layer_norm(raw), "lesson1.scaled": layer_norm(raw, gamma, beta)}
+        with figures.drawing:
+            for axes, bars, (name, row), limit in zip(panels, kept, rows.items(), (0, 0, 2.5, 5)):
+                mean, variance = row.mean().round(decimals=7), row.var(correction=0)
+                titles.append(say("lesson1.panel", step=say(name), mean=mean, variance=variance))
+                axes.set_title(titles[-1], fontsize=9)
+                limit = limit or max(1.1 * row.abs().max().item(), 1e-4)
+                axes.set_ylim(-limit, limit)
+                for bar, height in zip(bars, row.tolist()):
+                    bar.set_height(height)
+            output = "; ".join(number(value, 2) for value in row.tolist())
+            alt = say("lesson1.alt", panels="; ".join(titles).replace("\n", ", "), output=output)
+            return figures.render(figure, alt), alt
+
+    controls = {"shift": _slider("lesson1.shift", (-10, -2, 0, 2, 10, 100, 1000), shift)}
+    controls["scale"] = _slider("lesson1.scale", (0, 0.001, 0.003, 0.01, 0.1, 1, 10, 100), scale)
+    return Explorer(controls | {"outlier": _slider("lesson1.outlier", (0, 1, 5, 20, 100), outlier)}, draw)

@@ -11,6 +11,7 @@ import re
 import shutil
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -140,16 +141,26 @@ def _checkpoint(name, tell, title, repo, revision, sha256, settings, bundled):
 
 
 def _intact(path, digest=None):
-    """Return whether a file is there and has this hash, by default the one in its name; remove a damaged file."""
+    """Return whether a file is there and has this hash, by default the one in its name; remove a damaged file.
+
+    The hash is computed again only when size or time of the file have changed since.
+    """
     path = Path(path).resolve() if isinstance(path, str | Path) else Path()
     digest = digest or path.name  # the cache names a file after its hash, and links to it
     if not path.is_file() or not HASH.fullmatch(digest):
         return path.is_file()  # without links (on Windows) only a pinned hash can be checked
+    stamp = path.with_name(f"{path.name}.checked")  # hashing 548 MB takes longer than loading them
+    state = f"{digest} {path.stat().st_size} {path.stat().st_mtime_ns}"
+    if stamp.is_file() and stamp.read_text() == state:
+        return True
     start = hashlib.sha256() if len(digest) == 64 else hashlib.sha1(b"blob %d\0" % path.stat().st_size)
     with path.open("rb") as file:
         intact = hashlib.file_digest(file, lambda: start).hexdigest() == digest
     if not intact:
         path.unlink()
+    elif path.suffix != ".incomplete":
+        with suppress(OSError):  # a cache that cannot be written is hashed each time
+            stamp.write_text(state)
     return intact
 
 

@@ -44,8 +44,10 @@ def often_saved(monkeypatch):
 
 
 @pytest.fixture(autouse=True)
-def same_threads():
+def one_thread():
+    # as the command does by default; on a busy machine, threads of tiny models only wait for each other
     threads = torch.get_num_threads()
+    torch.set_num_threads(1)
     yield
     torch.set_num_threads(threads)
 

@@ -22,41 +22,34 @@ import torch
 from tqdm import tqdm
 
 from helpers.experiments import Run
+from helpers.race import CHUNK, chunked
 
-CHUNK = 10  # steps
 OUT = Path(__file__).parents[1] / "helpers" / "bundled" / "runs.json"
+WARM = {"warmup": 400, "steps": 600}
 RUNS = {  # name: (run, seeds)
     "post": (Run("post", steps=600), 5),
-    "post-warmup": (Run("post", warmup=400, steps=600), 5),
+    "post-warmup": (Run("post", **WARM), 5),
     "pre": (Run("pre"), 5),
     "deepnorm": (Run("deepnorm"), 5),
-    "post-small-rate": (Run("post", rate=1e-4, steps=600), 5),
-    "rms-pre": (Run("pre", "rmsnorm"), 5),
-    "rms-post": (Run("post", "rmsnorm"), 5),
+    "post-small-rate": (Run("post", rate=1e-4, steps=500), 5),
     "post-6": (Run("post", layers=6), 5),
     "post-6-fast": (Run("post", layers=6, rate=3e-3), 5),
-    "post-24": (Run("post", layers=24), 3),
-    "no-final-norm": (Run("pre", final_norm=False), 5),
-    "none-gpt2": (Run("none", scheme="gpt2"), 3),
-    "none-xavier": (Run("none"), 3),
-    "post-6-warmup": (Run("post", layers=6, warmup=400, steps=600), 5),
-    "post-6-fast-warmup": (Run("post", layers=6, rate=3e-3, warmup=400, steps=600), 3),
+    "rms-pre": (Run("pre", "rmsnorm"), 5),
+    "rms-post": (Run("post", "rmsnorm", steps=200), 5),
+    "no-final-norm": (Run("pre", final_norm=False), 3),
+    "none-gpt2": (Run("none", scheme="gpt2", steps=200), 3),
+    "none-xavier": (Run("none", steps=200), 3),
+    "post-24": (Run("post", layers=24, steps=200), 3),
+    "post-24-small-rate": (Run("post", layers=24, rate=1e-4, steps=500), 2),
+    "none-24-xavier": (Run("none", layers=24, steps=100), 2),
+    "none-24-gpt2": (Run("none", layers=24, scheme="gpt2", steps=100), 2),
+    "pre-24": (Run("pre", layers=24, steps=200), 2),
+    "deepnorm-24": (Run("deepnorm", layers=24, steps=200), 2),
     "pre-6": (Run("pre", layers=6), 3),
-    "pre-24": (Run("pre", layers=24), 3),
-    "post-24-warmup": (Run("post", layers=24, warmup=400, steps=600), 3),
-    "deepnorm-24": (Run("deepnorm", layers=24), 3),
-    "none-24-gpt2": (Run("none", layers=24, scheme="gpt2"), 2),
-    "none-24-xavier": (Run("none", layers=24), 3),
+    "post-6-fast-warmup": (Run("post", layers=6, rate=3e-3, **WARM), 2),
+    "post-24-warmup": (Run("post", layers=24, **WARM), 2),
+    "rms-post-warmup": (Run("post", "rmsnorm", **WARM), 2),
 }
-
-
-def averaged(losses, chunk=CHUNK):
-    """Return the means of `chunk` losses each, rounded to 3 decimals; a chunk that is not full is left out."""
-    losses = iter(losses)
-    means = []
-    while len(part := [loss for _, loss in zip(range(chunk), losses)]) == chunk:
-        means.append(round(sum(part) / chunk, 3))
-    return means
 
 
 def load(path):
@@ -88,7 +81,7 @@ def main(arguments=None):
             raise SystemExit(f"{name} was stored with other settings; remove it from {args.out} to start over")
         for seed in range(len(entry["losses"]), seeds):
             progress = tqdm(run.losses(seed), total=run.steps, desc=f"{name}, seed {seed}", mininterval=10)
-            entry["losses"].append(averaged(progress))
+            entry["losses"].append(chunked(list(progress)))
             save(store, args.out)
 
 

@@ -109,7 +109,7 @@ def save(name, decoder, losses, held_out, settings, out):
     save_file(weights, out / f"{name}.safetensors", metadata={"config": json.dumps(vars(decoder.config))})
     decoder.load_state_dict({key: value.float() for key, value in weights.items()})
     result = {
-        "training_loss": sum(losses[-100:]) / 100,
+        "training_loss": sum(losses[-100:]) / len(losses[-100:]),
         "held_out_loss": {lang: held_out_loss(decoder, ids) for lang, ids in held_out.items()},
         "curve": [sum(losses[i : i + 50]) / len(losses[i : i + 50]) for i in range(0, len(losses), 50)],
     }

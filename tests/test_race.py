@@ -1,0 +1,184 @@
+"""The warmup race and the placement explorer: every choice has a picture, a live run can be stopped, the last state wins."""
+
+import itertools
+import time
+
+import pytest
+
+from helpers import experiments, explorers, gpt, language, race
+from helpers.experiments import Run
+
+
+def wait_for(condition, seconds=60):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it takes too long"
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def slow(monkeypatch):
+    """Let a run yield quickly made losses until it is stopped; return the runs that were started."""
+    started = []
+
+    def losses(self, seed=0):
+        started.append(self)
+        for step in range(self.steps):
+            time.sleep(0.01)
+            yield 3.0 - step / 1000
+
+    monkeypatch.setattr(Run, "losses", losses)
+    monkeypatch.setattr(race, "EVERY", 0.05)
+    return started
+
+
+@pytest.mark.parametrize("reader", language.LANGUAGES)
+def test_every_choice_of_the_race_has_a_picture_and_a_text_of_its_own(reader):
+    language.use(reader)
+    racer, seen = race.warmup_race(), set()
+    options = [[value for _, value in control.options] for control in racer.controls.values()]
+    for state in itertools.product(*options):
+        for control, value in zip(racer.controls.values(), state):
+            control.value = value
+        assert racer.error is None and racer.picture.alt not in seen
+        assert racer.picture.img() == racer.image.value
+        seen.add(racer.picture.alt)
+
+
+def test_the_stored_curve_is_told_with_its_numbers():
+    racer = race.warmup_race("pre")
+    _, curves = race.stored()["pre"]
+    last = sorted(curve[-1] for curve in curves)
+    for value in (last[0], last[len(last) // 2], last[-1]):
+        assert language.number(value) in racer.picture.alt
+    assert "5 seeds" in racer.picture.alt
+
+
+def test_a_choice_without_a_stored_curve_says_so():
+    racer = race.warmup_race("rms_pre", layers=24)
+    assert "train it live" in racer.picture.alt
+
+
+def test_a_live_run_shows_progress_and_its_end(slow):
+    racer = race.warmup_race("pre")
+    racer.start()
+    assert racer.train.disabled and not racer.stop.disabled
+    wait_for(lambda: 0 < racer.progress.value < 300)
+    assert "Live: step" in racer.picture.alt
+    racer.thread.join(30)
+    assert racer.progress.value == 300 and "Live: step 300 of 300, loss 2.70" in racer.picture.alt
+    assert not racer.train.disabled and racer.stop.disabled and racer.error is None
+
+
+def test_a_real_live_run_follows_the_stored_curve():
+    racer = race.warmup_race("post", layers=6)
+    racer.start()
+    wait_for(lambda: racer.progress.value >= 20)
+    stopped = time.monotonic()
+    racer.halt()
+    assert not racer.train.disabled
+    racer.thread.join(10)
+    assert not racer.thread.is_alive() and time.monotonic() - stopped < 1
+
+
+def test_stop_is_quick_and_final(slow):
+    racer = race.warmup_race("pre")
+    racer.start()
+    wait_for(lambda: racer.progress.value > 0)
+    start = time.monotonic()
+    racer.stop.click()
+    racer.thread.join(5)
+    assert time.monotonic() - start < 1 and not racer.thread.is_alive()
+    shown = racer.image.value
+    time.sleep(0.2)
+    assert racer.image.value == shown and racer.stop.disabled
+
+
+def test_after_fast_changes_only_the_last_run_counts(slow):
+    racer, threads = race.warmup_race("pre"), []
+    for layers in (6, 24, 12, 6, 12):
+        racer.controls["layers"].value = layers
+        racer.start()
+        threads.append(racer.thread)
+    racer.controls["kind"].value = "deepnorm"
+    for thread in threads:
+        thread.join(5)
+    assert not any(thread.is_alive() for thread in threads)
+    assert "Live" not in racer.picture.alt and "DeepNorm, 12 blocks" in racer.picture.alt
+    assert racer.image.value == racer.picture.img()
+    racer.start()
+    wait_for(lambda: "Live" in racer.picture.alt)
+    assert "DeepNorm, 12 blocks" in racer.picture.alt
+    racer.halt()
+
+
+def test_a_second_start_replaces_the_first(slow):
+    racer = race.warmup_race("pre")
+    racer.start()
+    first = racer.thread
+    racer.start()
+    first.join(5)
+    assert not first.is_alive() and racer.thread.is_alive() and racer.train.disabled
+    racer.halt()
+
+
+@pytest.mark.parametrize("reader", language.LANGUAGES)
+def test_an_exception_in_the_training_becomes_one_sentence(monkeypatch, reader):
+    def broken(self, seed=0):
+        yield 3.0
+        raise RuntimeError("planted")
+
+    language.use(reader)
+    monkeypatch.setattr(Run, "losses", broken)
+    racer = race.warmup_race("pre")
+    racer.start()
+    racer.thread.join(10)
+    assert isinstance(racer.error, RuntimeError) and "RuntimeError: planted" in racer.message.value
+    assert not racer.train.disabled and racer.stop.disabled
+
+
+def test_a_run_that_explodes_ends_and_is_shown(monkeypatch):
+    monkeypatch.setattr(Run, "losses", lambda self, seed=0: iter([3.0, 1e20, 1e30]))
+    racer = race.warmup_race("none_xavier")
+    racer.start()
+    racer.thread.join(10)
+    assert racer.error is None and "Live: step 3" in racer.picture.alt
+
+
+@pytest.mark.parametrize("reader", language.LANGUAGES)
+def test_every_choice_of_the_placement_explorer_has_a_picture_and_a_text_of_its_own(reader):
+    language.use(reader)
+    explorer, seen = explorers.placement(), set()
+    depths = (2, 4, 8, 16, 32, 64) if reader == "en" else (2, 64)
+    for placement, norm, layers in itertools.product(gpt.PLACEMENTS, gpt.NORMS, depths):
+        for name, value in (("placement", placement), ("norm", norm), ("layers", layers)):
+            explorer.controls[name].value = value
+        assert explorer.error is None and explorer.picture.alt.strip()
+        if placement != "none":  # the norm does not matter then
+            assert explorer.picture.alt not in seen
+        seen.add(explorer.picture.alt)
+
+
+def test_an_exception_in_the_placement_explorer_becomes_one_sentence(monkeypatch):
+    explorer = explorers.placement()
+    monkeypatch.setattr(experiments, "at_initialisation", lambda *_: 1 / 0)
+    explorer.controls["layers"].value = 4
+    assert isinstance(explorer.error, ZeroDivisionError) and "ZeroDivisionError" in explorer.message.value
+
+
+def test_the_start_of_a_decoder_is_what_it_says():
+    windows = experiments.random_windows(experiments.sentences(2000), 32, 4, seed=0)
+    for placement in gpt.PLACEMENTS:
+        decoder = experiments.initialise(gpt.Decoder(gpt.Config(28, 32, 64, 4, 4, placement)))
+        stream, gradients = experiments.at_initialisation(decoder, windows)
+        assert len(stream) == 5 and len(gradients) == 4 and stream[0] == pytest.approx(1, rel=1e-3)
+        if placement in ("post", "deepnorm"):
+            assert stream == pytest.approx([1] * 5, rel=1e-3)
+        if placement == "sandwich":
+            assert stream == pytest.approx([1, 3, 5, 7, 9], rel=0.2)
+
+
+def test_a_warmup_climbs_and_then_stays():
+    assert list(Run(layers=1, steps=3).losses()) == list(Run(layers=1, steps=5).losses())[:3]
+    warm, cold = (list(Run(layers=1, steps=6, warmup=w).losses()) for w in (400, 0))
+    assert warm[0] == cold[0] and abs(warm[5] - warm[0]) < abs(cold[5] - cold[0])
