@@ -10,10 +10,8 @@ LAYOUTS = {
     "gpt2": {
         "placement": "pre",
         "settings": {
-            "activation_function": "gelu_new",
-            "scale_attn_weights": True,
-            "scale_attn_by_inverse_layer_idx": False,
-            "tie_word_embeddings": True,
+            "activation_function": "gelu_new", "tie_word_embeddings": True,
+            "scale_attn_weights": True, "scale_attn_by_inverse_layer_idx": False,
         },
         "outside": {"token_embedding": "wte", "position_embedding": "wpe", "final_norm": "ln_f"},
     },
@@ -22,15 +20,15 @@ LAYOUTS = {
         "settings": {"afn": "gelu", "tie_word_embeddings": True},  # by "gelu" GPT-1 means the tanh form, too
         "outside": {"token_embedding": "tokens_embed", "position_embedding": "positions_embed"},
     },
-}
+}  # fmt: skip
 INSIDE = {
-    "attention.norm": "ln_1",
-    "attention.f.qkv": "attn.c_attn",
-    "attention.f.out": "attn.c_proj",
-    "mlp.norm": "ln_2",
-    "mlp.f.up": "mlp.c_fc",
-    "mlp.f.down": "mlp.c_proj",
-}
+    "attention.norm": "ln_1", "attention.f.qkv": "attn.c_attn", "attention.f.out": "attn.c_proj",
+    "mlp.norm": "ln_2", "mlp.f.up": "mlp.c_fc", "mlp.f.down": "mlp.c_proj",
+}  # fmt: skip
+FIELDS = {
+    "vocab_size": "vocab_size", "n_positions": "positions", "n_embd": "width",
+    "n_layer": "layers", "n_head": "heads", "layer_norm_epsilon": "eps",
+}  # fmt: skip
 ENDINGS = {"gamma": "weight", "beta": "bias", "weight": "weight", "bias": "bias"}
 
 
@@ -55,15 +53,7 @@ def decoder_from_transformers(tensors, settings):
     for setting, expected in layout["settings"].items():
         if settings.get(setting, expected) != expected:
             raise ValueError(f"the decoder cannot do {setting} = {settings[setting]!r}, only {expected!r}")
-    config = Config(
-        vocab_size=settings["vocab_size"],
-        positions=settings["n_positions"],
-        width=settings["n_embd"],
-        layers=settings["n_layer"],
-        heads=settings["n_head"],
-        placement=layout["placement"],
-        eps=settings["layer_norm_epsilon"],
-    )
+    config = Config(placement=layout["placement"], **{own: settings[field] for field, own in FIELDS.items()})
     tensors = {name.removeprefix("transformer."): tensor for name, tensor in tensors.items()}
     with torch.device("meta"):
         decoder = Decoder(config)
@@ -91,17 +81,8 @@ def to_transformers(decoder):
     if config.norm != "layernorm" or config.placement not in ("pre", "post"):
         raise ValueError("transformers' GPT-2 and GPT-1 hold LayerNorm decoders, pre-norm and post-norm")
     model_type = "gpt2" if config.placement == "pre" else "openai-gpt"
-    settings = transformers.AutoConfig.for_model(
-        model_type,
-        vocab_size=config.vocab_size,
-        n_positions=config.positions,
-        n_embd=config.width,
-        n_layer=config.layers,
-        n_head=config.heads,
-        layer_norm_epsilon=config.eps,
-        bos_token_id=None,
-        eos_token_id=None,
-    )
+    fields = {field: getattr(config, own) for field, own in FIELDS.items()}
+    settings = transformers.AutoConfig.for_model(model_type, bos_token_id=None, eos_token_id=None, **fields)
     state = {}
     for name, tensor in decoder.state_dict().items():
         foreign, transposed = _foreign_name(name, LAYOUTS[model_type])

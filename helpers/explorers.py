@@ -1,6 +1,6 @@
 """The explorers of the lessons."""
 
-from dataclasses import dataclass
+from collections import namedtuple
 
 import ipywidgets
 import torch
@@ -12,23 +12,11 @@ from helpers.norms import layer_norm, rms_norm
 from helpers.trace import trace
 from helpers.widgets import Explorer, checkbox, choice
 
-
-@dataclass(frozen=True)
-class StreamCurve:
-    """One token's way through a decoder of N blocks: L2 norms, as plain numbers.
-
-    model: its name, for the legend. title: what was run, for caption and alternative text.
-    position: the token's index.
-    stream: 2N + 1 norms; writes: 2N norms; final: the norm behind the final norm, or None.
-    """
-
-    model: str
-    title: str
-    position: int
-    width: int
-    stream: tuple
-    writes: tuple
-    final: float | None
+# One token's way through N blocks: stream, 2N + 1 L2 norms, writes, 2N, and final, the norm behind the final norm or
+# None; model, for the legend, and title, for caption and alternative text, say what was run; position is the token's.
+StreamCurve = namedtuple("StreamCurve", "model title position width stream writes final")
+# What is kept of a run: the decoder's own placement, a message for the reader, a label a token, L2 norms by token.
+StreamRun = namedtuple("StreamRun", "model trained width message pieces stream writes final")
 
 
 class ResidualStreamExplorer(Explorer):
@@ -52,27 +40,24 @@ class ResidualStreamExplorer(Explorer):
         super().__init__(controls, self._draw_state)
         rows = [("model", "placement"), ("prompt",), ("token",), ("quantity", "axis"), ("writes", "reference")]
         wrap = ipywidgets.Layout(flex_flow="row wrap", grid_gap="0 24px")
-        self.box.children = [
-            *(ipywidgets.HBox([controls[name] for name in row], layout=wrap) for row in rows),
-            self.image,
-            self.message,
-        ]
+        boxes = [ipywidgets.HBox([controls[name] for name in row], layout=wrap) for row in rows]
+        self.box.children = [*boxes, self.image, self.message]
 
     def _changed(self, change):
         if not self._busy:  # setting the token's options changes its value, too
             super()._changed(change)
 
     def _run(self, name, placement, prompt):
-        """Return (model, message, pieces, lengths, writes, final lengths) of a run, from memory if it was made."""
+        """Return the StreamRun of a prompt, from memory if it was made."""
         key = (name, placement, prompt)
         if key not in self._runs:
             model, stands_in = self._load(name)
-            ids = model.encode(prompt)
-            decoder = model.decoder if placement == "trained" else model.decoder.rewired(placement)
-            result = trace(decoder, ids)
+            ids, config = model.encode(prompt), model.decoder.config
+            result = trace(model.decoder if placement == "trained" else model.decoder.rewired(placement), ids)
             final = None if result.final is None else result.final.norm(dim=-1)
             message = " ".join(filter(None, [stands_in, model.notice(prompt)]))
-            self._runs[key] = model, message, model.pieces(ids), result.lengths(), result.write_lengths(), final
+            norms = result.lengths(), result.write_lengths(), final
+            self._runs[key] = StreamRun(model.name, config.placement, config.width, message, model.pieces(ids), *norms)
         return self._runs[key]
 
     def _load(self, name):
@@ -88,8 +73,8 @@ class ResidualStreamExplorer(Explorer):
         with self._lock:
             token = self.controls["token"]
             try:
-                _, _, pieces, *_ = self._run(*(self.controls[name].value for name in ("model", "placement", "prompt")))
-                options = [(f"{index}: {piece}", index) for index, piece in enumerate(pieces)]
+                run = self._run(*(self.controls[name].value for name in ("model", "placement", "prompt")))
+                options = [(f"{index}: {piece}", index) for index, piece in enumerate(run.pieces)]
                 if list(token.options) != options:
                     was_last = token.value is None or token.value == len(token.options) - 1
                     self._busy = True
@@ -103,28 +88,18 @@ class ResidualStreamExplorer(Explorer):
             super().refresh()
 
     def _draw_state(self, model, placement, prompt, token, quantity, axis, writes, reference):
-        loaded, message, pieces, lengths, write_lengths, final = self._run(model, placement, prompt)
-        trained = loaded.decoder.config.placement
-        wired = trained if placement == "trained" else placement
-        wiring = say(
-            "stream.as_trained" if wired == trained else "stream.rewired",
-            trained=say(f"placement.{trained}"),
-            placement=say(f"placement.{wired}"),
-        )
-        name = say(f"model.{loaded.name}")
-        title = say("stream.title", model=name, wiring=wiring, token=pieces[token], position=token)
-        curve = StreamCurve(
-            name,
-            title,
-            token,
-            loaded.decoder.config.width,
-            tuple(lengths[:, token].tolist()),
-            tuple(write_lengths[:, token].tolist()),
-            None if final is None else final[token].item(),
-        )
-        stands_in = model == "gpt2" and loaded.name != model
+        run = self._run(model, placement, prompt)
+        wired = run.trained if placement == "trained" else placement
+        words = {"trained": say(f"placement.{run.trained}"), "placement": say(f"placement.{wired}")}
+        wiring = say("stream.as_trained" if wired == run.trained else "stream.rewired", **words)
+        name = say(f"model.{run.model}")
+        title = say("stream.title", model=name, wiring=wiring, token=run.pieces[token], position=token)
+        final = None if run.final is None else run.final[token].item()
+        norms = run.stream[:, token].tolist(), run.writes[:, token].tolist(), final
+        curve = StreamCurve(name, title, token, run.width, *norms)
+        stands_in = model == "gpt2" and run.model != model
         picture = self._figure.draw(curve, quantity, axis == "log", writes, reference or stands_in)
-        return picture, f"{title}. {message}"
+        return picture, f"{title}. {run.message}"
 
 
 def residual_stream(model="gpt2", placement="trained", prompt=None, reference=True):
@@ -136,54 +111,44 @@ def residual_stream(model="gpt2", placement="trained", prompt=None, reference=Tr
     return ResidualStreamExplorer(model, placement, prompt or say("explorer.example"), reference)
 
 
-class PlacementExplorer(Explorer):
-    """Stream and gradients of a fresh decoder, block by block; see `placement`."""
+def placement(placement="pre", norm="layernorm", layers=16):
+    """Return the explorer of a decoder at initialisation, block by block; arguments are the state it starts in."""
+    figure, lines = Figure(figsize=(9.6, 4.4)), []
+    figure.subplots_adjust(left=0.08, right=0.98, bottom=0.12, top=0.8, wspace=0.25)
+    for axes, y_label, styles in zip(figure.subplots(1, 2), ("mean_square", "gradient"), ((1, 1), (1, 3))):
+        axes.set(xlabel=say("axis.block_only"), ylabel=say(f"lesson3.{y_label}"), yscale="log")
+        axes.grid(alpha=0.3)
+        figures.write_numbers(axes)
+        lines.append(axes.plot([], [], markersize=4, **figures.STYLES[0])[0])
+        lines += (axes.plot([], [], color=figures.STYLES[i]["color"], linestyle="--")[0] for i in styles)
+    windows = experiments.random_windows(experiments.sentences(2000), 32, 4, seed=0)
 
-    def __init__(self, placement, norm, layers):
-        self._figure, self._lines = Figure(figsize=(9.6, 4.4)), []
-        self._axes = self._figure.subplots(1, 2)
-        self._figure.subplots_adjust(left=0.08, right=0.98, bottom=0.12, top=0.8, wspace=0.25)
-        for axes, y_label, styles in zip(self._axes, ("lesson3.mean_square", "lesson3.gradient"), ((1, 1), (1, 3))):
-            axes.set(xlabel=say("axis.block_only"), ylabel=say(y_label), yscale="log")
-            axes.grid(alpha=0.3)
-            figures.write_numbers(axes)
-            self._lines.append(axes.plot([], [], markersize=4, **figures.STYLES[0])[0])
-            self._lines += (axes.plot([], [], color=figures.STYLES[i]["color"], linestyle="--")[0] for i in styles)
-        slider = ipywidgets.SelectionSlider(options=(2, 4, 8, 16, 32, 64), value=layers, description=say("axis.depth"))
-        controls = {
-            "placement": choice(ipywidgets.Dropdown, "placement", gpt.PLACEMENTS, placement),
-            "norm": choice(ipywidgets.Dropdown, "norm", tuple(gpt.NORMS), norm),
-            "layers": slider,
-        }
-        super().__init__(controls, self._draw_state)
+    def start(placement, norm, layers):
+        decoder = gpt.Decoder(gpt.Config(28, 32, 64, layers, 4, placement, norm))
+        return experiments.at_initialisation(experiments.initialise(decoder), windows)
 
-    def _draw_state(self, placement, norm, layers):
-        windows = experiments.random_windows(experiments.sentences(2000), 32, 4, seed=0)
-        start = lambda *shape: experiments.at_initialisation(
-            experiments.initialise(gpt.Decoder(gpt.Config(28, 32, 64, shape[1], 4, shape[0], norm))), windows
-        )
-        stream, gradients = start(placement, layers)
-        post, pre = start("post", 2)[1][-1], start("pre", 2)[1][-1] * (2 / layers) ** 0.5
+    def draw(placement, norm, layers):
+        stream, gradients = start(placement, norm, layers)
+        post, pre = start("post", norm, 2)[1][-1], start("pre", norm, 2)[1][-1] * (2 / layers) ** 0.5
         x, title = range(layers + 1), f"{say(f'placement.{placement}')}, {say(f'norm.{norm}')}"
-        curves = [stream, *([1 + factor * block for block in x] for factor in (0.5, 1.5))]
+        curves = [stream, *([1 + slope * block for block in x] for slope in (0.5, 1.5))]
         curves += [gradients, [post] * layers, [pre] * layers]
-        labels = [title, say("lesson3.bounds"), "_", title, *(say(f"lesson3.{name}_bound") for name in ("post", "pre"))]
+        labels = [title, say("lesson3.bounds"), "_", title, say("lesson3.post_bound"), say("lesson3.pre_bound")]
         values = {"first": gradients[0], "final": gradients[-1], "low": curves[1][-1], "high": curves[2][-1]}
         alt = say("lesson3.alt", title=title, layers=layers, last=stream[-1], post=post, pre=pre, **values)
         with figures.drawing:
-            for line, curve, label in zip(self._lines, curves, labels):
+            for line, curve, label in zip(lines, curves, labels):
                 line.set_data(x[-len(curve) :], curve)
                 line.set_label(label)
-            for axes in self._axes:
+            for axes in figure.axes:
                 axes.relim()
                 axes.autoscale_view()
                 axes.legend(frameon=False, loc="lower left", bbox_to_anchor=(-0.05, 1))
-            return figures.render(self._figure, alt), alt
+            return figures.render(figure, alt), alt
 
-
-def placement(placement="pre", norm="layernorm", layers=16):
-    """Return the explorer of a decoder at initialisation; arguments are the state it starts in."""
-    return PlacementExplorer(placement, norm, layers)
+    named = {"placement": (gpt.PLACEMENTS, placement), "norm": (tuple(gpt.NORMS), norm)}
+    controls = {name: choice(ipywidgets.Dropdown, name, *arguments) for name, arguments in named.items()}
+    return Explorer(controls | {"layers": _slider("race.layers", (2, 4, 8, 16, 32, 64), layers)}, draw)
 
 
 def _slider(key, steps, value):

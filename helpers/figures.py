@@ -80,8 +80,7 @@ def write_numbers(axes):
 def lines(x, series, x_label, y_label, log=False, alt=""):
     """Show one line for each entry of `series`, a dictionary from its label to values of the length of x.
 
-    Labels are shown as they are; x_label and y_label are keys of the catalogue. The alternative
-    text is `alt` and, for each line, where it starts, ends and peaks.
+    x_label and y_label are keys of the catalogue. The alternative text is `alt` and the course of each line.
     """
     with drawing:
         figure, axes = new_axes(x_label, y_label, log=log)
@@ -135,11 +134,9 @@ class StreamFigure:
         self.figure, self.axes = new_axes("axis.block", "axis.length", size=(7.2, 4.6), layout=None)
         # margins are fixed, since finding them takes as long as drawing
         self.figure.subplots_adjust(left=0.11, right=0.98, bottom=0.12, top=0.82)
-        # lists of points: a line that is not shown has none
-        self.stream, self.attention, self.mlp, self.reference = (
-            self.axes.plot([], [], markersize=5, **style)[0] for style in (STYLES[0], STYLES[1], STYLES[2], STYLES[4])
-        )
-        self.final = self.axes.plot([], [], color=STYLES[3]["color"], marker="*", markersize=12, linestyle="none")[0]
+        star = {"color": STYLES[3]["color"], "marker": "*", "linestyle": "none"}
+        styles = {"stream": STYLES[0], "attention": STYLES[1], "mlp": STYLES[2], "published": STYLES[4], "final": star}
+        self.lines = {name: self.axes.plot([], [], markersize=6, **style)[0] for name, style in styles.items()}
 
     def draw(self, curve, quantity="length", log=False, writes=False, reference=False):
         """Return the Picture of a `StreamCurve`.
@@ -147,34 +144,23 @@ class StreamFigure:
         quantity: "length" (L2 norm) or "rms" (L2 norm / √d). log: logarithmic y axis. writes:
         also what each sublayer wrote. reference: also GPT-2 small's published curve.
         """
-        scale = 1 if quantity == "length" else curve.width**-0.5
-        layers = len(curve.stream) // 2
+        scale = lambda values, width: [value * (1 if quantity == "length" else width**-0.5) for value in values]
+        stream, written = scale(curve.stream, curve.width), scale(curve.writes, curve.width) if writes else []
+        final = scale([] if curve.final is None else [curve.final], curve.width)
+        known = scale(published_curve(curve.position), 768) if reference else []
+        layers = len(stream) // 2
         blocks = [i / 2 for i in range(2 * layers + 1)]
-        stream, written = ([value * scale for value in values] for values in (curve.stream, curve.writes))
-        after = None if curve.final is None else curve.final * scale
-        known = [v * (1 if quantity == "length" else 768**-0.5) for v in published_curve(curve.position)]
-        shown = [
-            (self.stream, "stream", blocks, stream),
-            (self.attention, "attention", blocks[1::2] if writes else [], written[::2] if writes else []),
-            (self.mlp, "mlp", blocks[2::2] if writes else [], written[1::2] if writes else []),
-            (self.reference, "published", list(range(13)) if reference else [], known if reference else []),
-            (self.final, "final", [] if after is None else [layers + 0.6], [] if after is None else [after]),
-        ]
-        alt = [
-            say(
-                f"stream.alt_{quantity}",
-                title=curve.title,
-                first=stream[0],
-                one=stream[2],
-                half=stream[layers // 2 * 2],
-                middle=layers // 2,
-                last=stream[-1],
-                layers=layers,
-                factor=stream[-1] / stream[0],
-            )
-        ]
-        if after is not None:
-            alt.append(say("stream.alt_final", value=after))
+        shown = {
+            "stream": (blocks, stream),
+            "attention": (blocks[1::2] if writes else [], written[::2]),
+            "mlp": (blocks[2::2] if writes else [], written[1::2]),
+            "published": (range(len(known)), known),
+            "final": ([layers + 0.6] * len(final), final),
+        }
+        half, factor = layers // 2, stream[-1] / stream[0]
+        values = {"first": stream[0], "one": stream[2], "half": stream[2 * half], "middle": half, "last": stream[-1]}
+        alt = [say(f"stream.alt_{quantity}", title=curve.title, layers=layers, factor=factor, **values)]
+        alt += [say("stream.alt_final", value=value) for value in final]
         if writes:
             top = max(range(2 * layers), key=lambda i: written[i])
             kind = say("stream.attention_name" if top % 2 == 0 else "stream.mlp_name")
@@ -182,17 +168,17 @@ class StreamFigure:
         if reference:
             alt.append(say("stream.alt_published", first=known[0], last=known[-1]))
         with drawing:
-            for line, name, x, y in shown:
-                line.set_data(x, y)
+            for name, line in self.lines.items():
+                line.set_data(*shown[name])
                 line.set_label(say(f"stream.{name}", model=curve.model))
-            self.axes.set_yscale("log" if log else "linear")
+            axis = say("axis.block"), say(f"axis.{quantity}")
+            self.axes.set(yscale="log" if log else "linear", xlabel=axis[0], ylabel=axis[1])
             write_numbers(self.axes)
-            self.axes.set(xlabel=say("axis.block"), ylabel=say(f"axis.{quantity}"))
-            self.axes.relim(visible_only=True)
+            self.axes.relim()
             self.axes.autoscale_view()
             if not log:
                 self.axes.set_ylim(bottom=0)
             self.axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=13))
-            handles = [line for line, _, x, _ in shown if len(x)]
+            handles = [line for name, line in self.lines.items() if len(shown[name][1])]
             self.axes.legend(handles=handles, frameon=False, loc="lower left", bbox_to_anchor=(-0.08, 1), ncols=2)
             return render(self.figure, " ".join(alt))

@@ -89,6 +89,11 @@ class Sublayer(nn.Module):
         if self.placement == "sandwich":
             self.norm_after = config.new_norm()
 
+    @property
+    def writer(self):
+        """The module whose output is added to the stream."""
+        return getattr(self, {"sandwich": "norm_after", "output": "norm"}.get(self.placement, "f"))
+
     def forward(self, x):
         match self.placement:
             case "pre":

@@ -49,10 +49,12 @@ def number(value, digits=3, trim=False):
     value = int(value) if isinstance(value, int) else float(value) or 0.0  # −0 is shown as 0
     if value != value or value in (float("inf"), float("-inf")):
         return {"inf": "∞", "-inf": "−∞"}.get(str(value), "NaN")
+    rounded, exponent = f"{value:.{digits - 1}e}".split("e")  # babel's own patterns for this are wrong near 0.1
+    decimals = max(0, digits - 1 - int(exponent))
     if value and not 1e-4 <= abs(value) < 1e15:
         pattern = "0.0E0"
+    elif value == int(value) or not decimals:
+        pattern = "0"
     else:
-        pattern = (
-            "0" if value == int(value) or abs(value) >= 10**digits else "@" + ("#" if trim else "@") * (digits - 1)
-        )
+        value, pattern = float(f"{rounded}e{exponent}"), "0." + ("#" if trim else "0") * decimals
     return format_decimal(value, pattern, locale=_current).replace("-", "−")

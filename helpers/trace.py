@@ -1,15 +1,12 @@
-"""The residual stream of a decoder at every point, read by forward hooks.
-
-It works on the decoder of `helpers.gpt` and on decoders of transformers whose blocks hold an
-attention and an MLP one after the other: GPT-2, GPT-1, Llama, Qwen, Gemma, OLMo 2 and their kin.
-"""
+"""The residual stream at every point, by forward hooks: for `helpers.gpt` and for transformers' GPT-2, GPT-1, Llama,
+Qwen, Gemma, OLMo 2 and their kin, whose blocks hold an attention and an MLP one after the other."""
 
 from dataclasses import dataclass
 
 import torch
 from torch import nn
 
-from helpers.gpt import Decoder
+from helpers.gpt import Block, Decoder
 from helpers.language import say
 
 
@@ -22,10 +19,8 @@ class Trace:
     """What one forward pass wrote. T tokens, width d, N blocks; `...` is the batch, if there is one.
 
     points: 2N + 1 pairs (kind, block), kind "embedding", "attention" or "mlp", block from 1 to N.
-    stream: 2N + 1 tensors (..., T, d): after the embedding and after every sublayer. The last one
-        is the raw output of the last block, before any final norm.
-    writes: 2N tensors (..., T, d): what each sublayer added to the stream (in post-norm and
-        DeepNorm the norm follows the addition).
+    stream: 2N + 1 tensors (..., T, d), after the embedding and after every sublayer, before any final norm.
+    writes: 2N tensors (..., T, d), what each sublayer added (in post-norm and DeepNorm the norm follows).
     final: (..., T, d), the output of the final norm, or None in a model without one.
     """
 
@@ -54,11 +49,10 @@ class Trace:
 
 @torch.no_grad()
 def trace(model, ids):
-    """Run the model on token ids of shape (T,) or (B, T) and return its Trace.
+    """Run a model in eval mode on token ids of shape (T,) or (B, T) and return its Trace; no logits are computed.
 
-    The model should be in eval mode. No logits are computed. Raises UnknownDecoder for a model
-    whose blocks it does not understand, also when what the sublayers wrote does not add up to
-    the stream (parallel sublayers, scaled residual connections).
+    Raises UnknownDecoder for blocks it does not understand, also when what the sublayers wrote does not add up
+    to the stream (parallel sublayers, scaled residual connections).
     """
     body = model if isinstance(model, Decoder) else getattr(model, "base_model", model)
     blocks, final_norm = _find_blocks(body)
@@ -92,14 +86,11 @@ def trace(model, ids):
     if len(seen) < len(handles):  # a part that never runs has another role than its name says
         raise UnknownDecoder(say("trace.no_sublayers", model=type(body).__name__))
 
-    points = [("embedding", 0), *((kind, n) for n in range(1, len(blocks) + 1) for kind in ("attention", "mlp"))]
+    points = [(kind, number) for number in range(1, len(blocks) + 1) for kind in ("attention", "mlp")]
     shaped = lambda key: seen[key] if ids.dim() == 2 else seen[key][0]
-    result = Trace(
-        points,
-        [shaped("embedding"), *(shaped(point) for point in points[1:])],
-        [shaped((*point, "write")) for point in points[1:]],
-        None if final_norm is None else shaped("final"),
-    )
+    stream, writes = [shaped(point) for point in points], [shaped((*point, "write")) for point in points]
+    start, final = ("embedding", 0), None if final_norm is None else shaped("final")
+    result = Trace([start, *points], [shaped("embedding"), *stream], writes, final)
     if not isinstance(model, Decoder):
         _check_sums(result, blocks, final_norm)
     return result
@@ -123,35 +114,23 @@ def _find_blocks(body):
 def _sublayers(block, final_norm):
     """Return for attention and MLP: the module whose output is written, and where to read the stream after it."""
     parts = dict(block.named_children())
-    if "attention" in parts and hasattr(parts["attention"], "placement"):  # helpers.gpt.Block
-        return [(_own_writer(sublayer), (sublayer, "output")) for sublayer in (block.attention, block.mlp)]
-    attention = parts.get("self_attn", parts.get("attn"))
-    if attention is None or "mlp" not in parts:
-        raise UnknownDecoder(say("trace.no_sublayers", model=type(block).__name__))
-    if "post_feedforward_layernorm" in parts and "post_attention_layernorm" in parts:
-        # Gemma 2 and 3 norm a sublayer's input and output, OLMo 2 its output only
-        before_mlp = parts.get("pre_feedforward_layernorm", parts["mlp"])
-        return [
-            (parts["post_attention_layernorm"], (before_mlp, "input")),
-            (parts["post_feedforward_layernorm"], (block, "output")),
-        ]
-    if "ln_1" in parts and final_norm is None:  # GPT-1: the norm follows the addition
-        return [(attention, (parts["ln_1"], "output")), (parts["mlp"], (block, "output"))]
-    if "post_self_attn_layernorm" in parts and "post_mlp_layernorm" in parts:  # GLM-4, both sides as well
-        return [
-            (parts["post_self_attn_layernorm"], (parts["post_attention_layernorm"], "input")),
-            (parts["post_mlp_layernorm"], (block, "output")),
-        ]
-    before_mlp = parts.get("ln_2", parts.get("post_attention_layernorm"))  # Llama's name for the MLP's pre-norm
-    if before_mlp is None:
-        raise UnknownDecoder(say("trace.no_sublayers", model=type(block).__name__))
-    return [(attention, (before_mlp, "input")), (parts["mlp"], (block, "output"))]
-
-
-def _own_writer(sublayer):
-    return {"sandwich": getattr(sublayer, "norm_after", None), "output": getattr(sublayer, "norm", None)}.get(
-        sublayer.placement, sublayer.f
-    )
+    if isinstance(block, Block):
+        return [(part.writer, (part, "output")) for part in (block.attention, block.mlp)]
+    has = lambda *names: all(name in parts for name in names)
+    attention, mlp, after_mlp = parts.get("self_attn", parts.get("attn")), parts.get("mlp"), (block, "output")
+    if attention is not None and mlp is not None:
+        if has("post_attention_layernorm", "post_feedforward_layernorm"):
+            # Gemma 2 and 3 norm a sublayer's input and output, OLMo 2 its output only
+            attention, mlp = parts["post_attention_layernorm"], parts["post_feedforward_layernorm"]
+            return [(attention, (parts.get("pre_feedforward_layernorm", parts["mlp"]), "input")), (mlp, after_mlp)]
+        if has("post_self_attn_layernorm", "post_mlp_layernorm"):  # GLM-4, both sides as well
+            attention, mlp = parts["post_self_attn_layernorm"], parts["post_mlp_layernorm"]
+        if has("ln_1") and final_norm is None:  # GPT-1: the norm follows the addition
+            return [(attention, (parts["ln_1"], "output")), (mlp, after_mlp)]
+        for before_mlp in ("ln_2", "post_attention_layernorm"):  # the latter is Llama's name for the MLP's pre-norm
+            if has(before_mlp):
+                return [(attention, (parts[before_mlp], "input")), (mlp, after_mlp)]
+    raise UnknownDecoder(say("trace.no_sublayers", model=type(block).__name__))
 
 
 def _check_sums(result, blocks, final_norm):

@@ -60,11 +60,7 @@ class Explorer:
 
     def _repr_mimebundle_(self, **kwargs):
         # Readers without a kernel get the picture and its text in place of the widget.
-        bundle = self.box._repr_mimebundle_(**kwargs)
-        data, *rest = bundle if isinstance(bundle, tuple) else (bundle,)
-        if self.picture is not None:
-            data = data | self.picture._repr_mimebundle_()
-        return (data, *rest) if rest else data
+        return self.box._repr_mimebundle_(**kwargs) | (self.picture._repr_mimebundle_() if self.picture else {})
 
 
 def choice(kind, key, options, value):

@@ -63,8 +63,9 @@ def mentioned():
                 parts = [re.escape(p.value) if isinstance(p, ast.Constant) else ".+" for p in node.values]
                 patterns.add("".join(parts))
             elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "choice":
-                patterns.add(re.escape(node.args[1].value) + r"\..+")  # a control: its label and its options
-    return strings, {pattern for pattern in patterns if re.match(r"[a-z]+\\\.", pattern)}
+                if isinstance(node.args[1], ast.Constant):
+                    patterns.add(re.escape(node.args[1].value) + r"\..+")  # a control: its label and its options
+    return strings, {pattern for pattern in patterns if re.match(r"[a-z0-9]+\\\.", pattern)}
 
 
 def test_no_text_is_unused():
@@ -177,3 +178,11 @@ def test_true_is_one_and_a_word_is_no_number():
     assert number(True) == "1"
     with pytest.raises(ValueError):
         number("many")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.0099999999, "0.01"), (0.09999999999, "0.1"), (0.99999, "1"), (9.9996, "10")]
+)
+def test_number_just_below_a_power_of_ten(value, text):
+    """babel's own rounding to significant digits is wrong by a factor of ten there."""
+    assert language.number(value, trim=True) == text

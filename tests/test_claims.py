@@ -1,0 +1,62 @@
+"""The ledger: its form, and the card beside a measured value."""
+
+import re
+
+import pytest
+
+from helpers import claims, language
+
+
+def test_every_entry_is_complete_in_three_languages():
+    for name, entry in claims.ledger().items():
+        assert set(entry) == {"lesson", "said_by", "verdict", "source", "bounds", "claim", "measures", "found"}, name
+        assert entry["verdict"] in claims.VERDICTS and entry["lesson"] in (1, 2, 3, 4) and entry["source"]
+        assert set(entry["said_by"]) <= set(language.LANGUAGES)
+        for part in ("claim", "measures", "found"):
+            assert set(entry[part]) == set(language.LANGUAGES), (name, part)
+            assert len(set(entry[part].values())) > 1, (name, part)
+
+
+def test_bounds_can_fail():
+    for name, entry in claims.ledger().items():
+        ranges = [entry["bounds"]] if isinstance(entry["bounds"], list) else entry["bounds"].values()
+        for low, high in ranges:
+            assert low <= high and max(abs(low), abs(high)) < 1e9, name
+
+
+def test_numbers_in_german_and_swedish_entries_have_a_comma():
+    for name, entry in claims.ledger().items():
+        for part in ("claim", "measures", "found"):
+            for lang in ("de", "sv"):
+                text = re.sub(r"\d{4}\.\d{4,5}|\b(?:Llama|OLMo|Gemma|Qwen) \d\.\d", "", entry[part][lang])
+                assert not re.search(r"\d\.\d", text), (name, part, lang)
+
+
+@pytest.mark.parametrize("lang", language.LANGUAGES)
+def test_card_shows_claim_value_and_verdict(lang):
+    language.use(lang)
+    card = claims.Card("factor-fifty-over-twelve", 99.15, "published")._repr_mimebundle_()
+    entry = claims.ledger()["factor-fifty-over-twelve"]
+    for text in (entry["claim"][lang], entry["measures"][lang], language.number(99.15), language.say("claim.false")):
+        assert text in card["text/html"] and text in card["text/plain"]
+    assert 'data-within="true"' in card["text/html"]
+
+
+def test_value_out_of_bounds_is_shown_as_such():
+    card = claims.Card("off-by-one", 13, "here")._repr_mimebundle_()
+    assert 'data-within="false"' in card["text/html"]
+    assert "outside the expected range" in card["text/html"] and "outside the expected range" in card["text/plain"]
+
+
+def test_nan_is_out_of_bounds():
+    assert not claims.Card("rescaled-once", float("nan"), "here").within
+
+
+def test_bounds_may_differ_by_place_of_measurement():
+    assert claims.Card("five-to-220", 150, "gpt2").within
+    assert not claims.Card("five-to-220", 150, "published").within
+
+
+def test_unknown_claim_raises():
+    with pytest.raises(KeyError):
+        claims.check("no-such-claim", 1)

@@ -1,0 +1,179 @@
+"""The explorer of lesson 4: every combination of its options, in three languages, and what goes wrong."""
+
+import itertools
+import re
+import threading
+
+import pytest
+
+from helpers import explorers, figures, language, models
+
+SHORT = "Tea, ä"  # seven bytes
+
+
+@pytest.fixture
+def explorer():
+    return explorers.residual_stream("bundled/ln-pre", prompt=SHORT)
+
+
+def set_all(explorer, **values):
+    for name, value in values.items():
+        explorer.controls[name].value = value
+
+
+@pytest.mark.parametrize("lang", language.LANGUAGES)
+@pytest.mark.parametrize("model", models.BUNDLED)
+def test_every_combination_of_options_gives_a_picture_and_its_text(model, lang):
+    language.use(lang)
+    explorer = explorers.residual_stream(model, prompt=SHORT)
+    seen = set()
+    options = ("trained", "pre", "post"), (0, 6), ("length", "rms"), ("linear", "log"), (False, True), (False, True)
+    for state in itertools.product(*options):
+        set_all(explorer, **dict(zip(("placement", "token", "quantity", "axis", "writes", "reference"), state)))
+        assert explorer.error is None, state
+        assert explorer.picture.alt in explorer.image.value.replace("&quot;", '"').replace("&#x27;", "'").replace(
+            "&gt;", ">"
+        )
+        seen.add(explorer.picture.alt)
+    # the scale of the axis changes the picture and not its text; a wiring may be the trained one
+    assert 2 * 2 * 2 * 2 * 2 <= len(seen) <= 3 * 2 * 2 * 2 * 2
+    if lang != "en":
+        assert not re.search(r"\d\.\d", " ".join(seen)), "a decimal point"
+
+
+def test_the_text_states_the_numbers_of_the_trace(explorer):
+    model = models.load("bundled/ln-pre")
+    lengths = explorers.trace(model.decoder, model.encode(SHORT)).lengths()[:, -1]
+    for value in (lengths[0], lengths[2], lengths[12], lengths[24]):
+        assert language.number(value) in explorer.picture.alt
+
+
+def test_the_line_in_the_picture_has_the_25_points_of_the_trace(explorer):
+    line = explorer._figure.lines["stream"]
+    model = models.load("bundled/ln-pre")
+    lengths = explorers.trace(model.decoder, model.encode(SHORT)).lengths()[:, -1]
+    assert line.get_xdata().tolist() == [i / 2 for i in range(25)]
+    assert line.get_ydata() == pytest.approx(lengths.tolist())
+
+
+def test_the_reference_is_the_published_curve_and_follows_quantity_and_position(explorer):
+    set_all(explorer, reference=True)
+    assert explorer._figure.lines["published"].get_ydata()[-1] == pytest.approx(456.1)
+    set_all(explorer, quantity="rms")
+    assert explorer._figure.lines["published"].get_ydata()[-1] == pytest.approx(456.1 / 768**0.5)
+    set_all(explorer, token=0)
+    assert explorer._figure.lines["published"].get_ydata()[-1] == pytest.approx(384 / 768**0.5)
+
+
+def test_a_picture_seen_before_is_not_drawn_again(explorer, monkeypatch):
+    first = explorer.image.value
+    set_all(explorer, quantity="rms")
+    monkeypatch.setattr(explorer._figure, "draw", lambda *_: pytest.fail("drawn again"))
+    set_all(explorer, quantity="length")
+    assert explorer.image.value == first and explorer.error is None
+
+
+def test_memory_of_pictures_is_bounded(explorer, monkeypatch):
+    monkeypatch.setattr("helpers.widgets.SEEN", 3)
+    for token in range(7):
+        set_all(explorer, token=token)
+    assert len(explorer._seen) <= 3
+
+
+def test_rewired_is_labelled_as_what_it_is(explorer):
+    set_all(explorer, placement="post")
+    assert "weights trained for pre-norm, run as post-norm" in explorer.picture.alt
+    set_all(explorer, placement="pre")
+    assert "run as trained (pre-norm)" in explorer.picture.alt
+
+
+@pytest.mark.parametrize("prompt", ["", None])
+def test_empty_prompt_gives_one_sentence_and_keeps_the_picture(explorer, prompt):
+    before = explorer.image.value
+    set_all(explorer, prompt=prompt or "")
+    assert language.say("load.empty") in explorer.message.value
+    assert explorer.image.value == before and explorer.error is None
+    set_all(explorer, prompt="x")
+    assert explorer.image.value != before
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        " ",
+        "word " * 5000,
+        "🫖☕",
+        "שלום عالم",
+        "é́́",
+        "<img src=x onerror=alert(1)>",
+        "$\\frac{1}{0}$",
+        "a\0b",
+        "\ud800",
+        "{x} %s",
+    ],
+)
+def test_hard_prompts_end_in_a_picture(explorer, prompt):
+    set_all(explorer, prompt=prompt)
+    assert explorer.error is None
+    for token in (0, len(explorer.controls["token"].options) - 1):
+        set_all(explorer, token=token)
+        assert explorer.error is None
+        assert "<img src=x" not in explorer.image.value + explorer.message.value
+    if len(prompt) > 1000:
+        assert "25000" in explorer.message.value
+
+
+def test_chosen_token_stays_in_range_when_the_prompt_gets_shorter(explorer):
+    set_all(explorer, token=3)
+    set_all(explorer, prompt="ab")
+    assert explorer.controls["token"].value == 1 and explorer.error is None
+    set_all(explorer, prompt="abcdef")  # the last token was chosen, so the last it stays
+    assert explorer.controls["token"].value == 5
+
+
+def test_an_exception_becomes_one_sentence_and_is_kept_for_the_tests(explorer, monkeypatch):
+    before = explorer.image.value
+    monkeypatch.setattr(explorer._figure, "draw", lambda *_: 1 / 0)
+    set_all(explorer, quantity="rms")
+    assert isinstance(explorer.error, ZeroDivisionError)
+    assert "ZeroDivisionError" in explorer.message.value and explorer.image.value == before
+
+
+def test_gpt2_without_a_network_is_drawn_from_the_bundled_model_and_says_so(monkeypatch):
+    monkeypatch.setattr(models, "_checkpoint", lambda *_, **__: (_ for _ in ()).throw(OSError("planted")))
+    explorer = explorers.residual_stream("gpt2", prompt=SHORT, reference=False)
+    assert "GPT-2 small could not be loaded" in explorer.message.value
+    assert explorer.picture.alt.startswith("bundled: LayerNorm, pre-norm")
+    assert "as published for GPT-2 small" in explorer.picture.alt
+
+
+def test_changes_from_several_threads_end_in_the_last_state(explorer):
+    def turn(token):
+        for quantity in ("rms", "length"):
+            set_all(explorer, token=token, quantity=quantity)
+
+    threads = [threading.Thread(target=turn, args=(token,)) for token in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    set_all(explorer, token=2, quantity="rms")
+    assert explorer.error is None
+    assert "token 2" in explorer.picture.alt and "Root mean square" in explorer.picture.alt
+
+
+def test_reader_without_a_kernel_gets_picture_and_text(explorer):
+    bundle = explorer._repr_mimebundle_()
+    assert set(bundle) >= {"application/vnd.jupyter.widget-view+json", "text/html", "text/plain"}
+    assert bundle["text/plain"] == explorer.picture.alt and "<img alt=" in bundle["text/html"]
+
+
+def test_equal_input_gives_equal_bytes():
+    draw = lambda: explorers.residual_stream("bundled/ln-pre", prompt=SHORT).picture.svg
+    assert draw() == draw()
+
+
+def test_published_figures_are_the_ones_in_the_file():
+    published = figures.published()
+    assert figures.published_curve(0) == published["sources"]["submarat"]["position_0"]
+    assert len(figures.published_curve(3)) == len(published["points"]) == 13

@@ -1,0 +1,76 @@
+"""Pictures carry an alternative text that states the numbers, in the reader's language."""
+
+import html
+import re
+
+import pytest
+
+from helpers import figures, language
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    """What was displayed."""
+    pictures = []
+    monkeypatch.setattr(figures, "display", pictures.append)
+    return pictures
+
+
+def texts(picture):
+    return re.findall(r"<text[^>]*>([^<]*)</text>", picture.svg.decode())
+
+
+def test_lines_say_where_each_line_starts_ends_and_peaks(shown):
+    figures.lines([0, 1, 2], {"a": [1.5, 4.25, 3], "b": [2, 1, 0.5]}, "axis.block", "axis.length", alt="Before.")
+    [picture] = shown
+    assert picture.alt == (
+        "Before. a: 1.50 at first, 3 at last, largest 4.25 at 1. b: 2 at first, 0.500 at last, largest 2 at 0."
+    )
+    assert {"a", "b", language.say("axis.length")} <= set(texts(picture))
+
+
+@pytest.mark.parametrize(("lang", "comma"), [("en", "0.5"), ("de", "0,5"), ("sv", "0,5")])
+def test_axes_write_numbers_as_the_language_does(shown, lang, comma):
+    language.use(lang)
+    figures.lines([0, 1], {"a": [0, 1]}, "axis.block_only", "axis.rms_only")
+    figures.bars(["x", "y"], {"a": [0.25, 1.0]}, "axis.block_only", "axis.rms_only")
+    for picture in shown:
+        other = {"0.5": "0,5", "0,5": "0.5"}[comma]
+        assert any(t.startswith(comma) or t == "0" for t in texts(picture))
+        assert not [t for t in texts(picture) if t.startswith(other)]
+
+
+def test_log_axis_is_logarithmic_and_numbers_are_plain(shown):
+    figures.lines([0, 1], {"a": [1, 1000]}, "axis.block_only", "axis.length", log=True)
+    assert {"1", "10", "100", "1000"} <= set(texts(shown[0]))
+
+
+def test_bars_differ_by_hatch_and_not_by_colour_alone(shown):
+    figures.bars([1, 2], {"a": [1, 2], "b": [2, 1]}, "axis.block_only", "axis.factor")
+    assert shown[0].svg.count(b"<pattern") >= 1
+
+
+def test_lines_differ_by_marker_and_dash():
+    assert len({style["marker"] for style in figures.STYLES}) == len(figures.STYLES)
+    assert len({str(style["linestyle"]) for style in figures.STYLES}) == len(figures.STYLES)
+
+
+def test_colours_have_contrast_on_white():
+    def luminance(colour):
+        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    for style in figures.STYLES:
+        assert 1.05 / (luminance(style["color"]) + 0.05) >= 4.5, style["color"]
+
+
+def test_picture_escapes_its_text():
+    image = figures.Picture(b"<svg/>", 'a "quoted" <b>').img()
+    assert "<b>" not in image
+    assert html.unescape(re.search(r'alt="([^"]*)"', image)[1]) == 'a "quoted" <b>'
+
+
+def test_labels_are_not_read_as_mathematics(shown):
+    figures.bars(["$x$"], {"plain": [1]}, "axis.block_only", "axis.factor")
+    assert shown

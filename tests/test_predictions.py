@@ -1,0 +1,79 @@
+"""Predict, then run: choices are kept beside the notebook, and the answer is the measured one."""
+
+import json
+import threading
+
+import pytest
+
+from helpers import language, predictions
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(("value", "answer"), [(1, 0), (2.9, 0), (3, 1), (99, 3), (1e9, 3)])
+def test_answer_is_the_measured_one(value, answer):
+    assert predictions.predict("growth", value, (3, 25, 75)).answer == answer
+
+
+@pytest.mark.parametrize("lang", language.LANGUAGES)
+def test_answer_appears_after_the_choice_only(lang):
+    language.use(lang)
+    question = predictions.predict("growth", 99.2, (3, 25, 75))
+    assert question.radio.value is None and question.reveal.value == ""
+    question.radio.value = 2
+    assert language.say("predict.wrong") in question.reveal.value and language.number(99.2) in question.reveal.value
+    question.radio.value = 3
+    assert language.say("predict.right") in question.reveal.value
+
+
+def test_reader_may_see_the_answer_without_choosing():
+    question = predictions.predict("growth", 99.2, (3, 25, 75))
+    question.radio.value = predictions.SHOW
+    assert "99.2" in question.reveal.value and language.say("predict.wrong") not in question.reveal.value
+
+
+def test_choice_survives_a_restart_and_is_the_only_thing_kept(folder):
+    predictions.predict("growth", 99.2, (3, 25, 75)).radio.value = 1
+    again = predictions.predict("growth", 99.2, (3, 25, 75))
+    assert again.radio.value == 1 and "99.2" in again.reveal.value
+    assert json.loads((folder / "predictions.json").read_text()) == {"growth": {"choice": 1, "measured": 99.2}}
+
+
+@pytest.mark.parametrize(
+    "content", ["", "{", "[]", '{"growth": {"choice": 99}}', '{"growth": {"choice": "x"}}', "\xff"]
+)
+def test_damaged_file_is_no_obstacle(folder, content):
+    (folder / "predictions.json").write_bytes(content.encode("latin1"))
+    question = predictions.predict("growth", 99.2, (3, 25, 75))
+    assert question.radio.value is None
+    question.radio.value = 0
+    assert predictions.load()["growth"]["choice"] == 0
+
+
+def test_folder_that_cannot_be_written_gets_a_sentence(monkeypatch):
+    def refuse(*_):
+        raise PermissionError("planted")
+
+    monkeypatch.setattr(predictions, "save", refuse)
+    question = predictions.predict("growth", 99.2, (3, 25, 75))
+    question.radio.value = 0
+    assert language.say("predict.not_kept") in question.reveal.value and "99.2" in question.reveal.value
+
+
+def test_two_notebooks_that_write_at_once_lose_nothing():
+    write = lambda name: [predictions.save(f"{name}{i}", {"choice": i, "measured": 1.0}) for i in range(25)]
+    threads = [threading.Thread(target=write, args=(name,)) for name in "ab"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(predictions.load()) == 50
+
+
+def test_reader_without_a_kernel_sees_question_answers_and_the_measured_one():
+    shown = predictions.predict("growth", 99.2, (3, 25, 75))._repr_mimebundle_()["text/html"]
+    assert language.say("predict.growth") in shown and shown.count("<li>") == 4 and "99.2" in shown
