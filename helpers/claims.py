@@ -47,10 +47,8 @@ class Card:
 
 
 def check(claim, value, on="here"):
-    """Show the card of a claim with its measured value.
+    """Show the card of a claim, an id of the ledger, with its measured value; KeyError for an unknown id.
 
-    claim: an id of the ledger. value: the measured number. on: where it was measured: "here",
-    "gpt2", or "published" for a value computed from the published figures; a claim may
-    have bounds of its own for each. Raises KeyError for an unknown id.
+    on: where it was measured, for example "here", "gpt2" or "published"; a claim may have bounds of its own for each.
     """
     display(Card(claim, float(value), on))

@@ -23,39 +23,32 @@ PLANS = "anvan anvajn ajnvan ajnvajn anvanpan ajnvanpan".split()  # the kinds of
 
 @torch.no_grad()
 def initialise(decoder, scheme="xavier", seed=0):
-    """Draw the decoder's weights anew, in place, and return the decoder.
+    """Draw the decoder's weights anew, in place, and return the decoder. Raises ValueError for an unknown scheme.
 
-    "xavier": every matrix Xavier-uniform (Glorot & Bengio 2010); with DeepNorm, the MLP and the
-    value and output maps of the attention get the gain β = (8N)^−¼ (Wang et al. 2022).
-    "gpt2": standard deviation 0.02, and 0.02 / √(2N) for the maps that write to the stream
-    (Radford et al. 2019). Biases and β are 0, γ is 1, embeddings have standard deviation 0.02 in both.
-    Raises ValueError for another scheme.
+    "xavier": matrices Xavier-uniform (Glorot & Bengio 2010); with DeepNorm, the MLP and the value and output maps of
+    the attention get the gain β = (8N)^−¼ (Wang et al. 2022). "gpt2": standard deviation 0.02, and 0.02 / √(2N) where
+    the stream is written to (Radford et al. 2019). Both: embeddings 0.02; biases and β are 0, γ is 1.
     """
     if scheme not in ("xavier", "gpt2"):
         raise ValueError(f"scheme {scheme!r} is not one of xavier, gpt2")
-    config = decoder.config
-    random = torch.Generator().manual_seed(seed)
+    config, random = decoder.config, torch.Generator().manual_seed(seed)
     beta = (8 * config.layers) ** -0.25 if config.placement == "deepnorm" else 1.0
+    writes = (2 * config.layers) ** -0.5
     for embedding in (decoder.token_embedding, decoder.position_embedding):
         embedding.weight.normal_(std=0.02, generator=random)
     for block in decoder.blocks:
         attention, mlp = block.attention.f, block.mlp.f
         query, key, value = attention.qkv.weight.chunk(3)
-        for weight, gain in ((query, 1.0), (key, 1.0), (value, beta)):
-            _draw(weight, scheme, gain, 1.0, random)
-        for linear, writes in ((attention.out, True), (mlp.up, False), (mlp.down, True)):
-            _draw(linear.weight, scheme, beta, (2 * config.layers) ** -0.5 if writes else 1.0, random)
+        draws = [(query, 1.0, 1.0), (key, 1.0, 1.0), (value, beta, 1.0), (attention.out.weight, beta, writes)]
+        for weight, xavier_gain, factor in [*draws, (mlp.up.weight, beta, 1.0), (mlp.down.weight, beta, writes)]:
+            if scheme == "xavier":
+                nn.init.xavier_uniform_(weight, xavier_gain, random)
+            else:
+                weight.normal_(std=0.02 * factor, generator=random)
     for name, parameter in decoder.named_parameters():
         if name.endswith(("bias", "beta", "gamma")):
             parameter.fill_(1.0 if name.endswith("gamma") else 0.0)
     return decoder
-
-
-def _draw(weight, scheme, xavier_gain, gpt2_factor, random):
-    if scheme == "xavier":
-        nn.init.xavier_uniform_(weight, gain=xavier_gain, generator=random)
-    else:
-        weight.normal_(std=0.02 * gpt2_factor, generator=random)
 
 
 def language_loss(decoder, windows):
@@ -79,10 +72,7 @@ def learning_rate(step, steps, peak, warmup):
 
 
 def sentences(length, seed=0):
-    """Return (length,) ids of made-up sentences from the small grammar above; id i stands for LETTERS[i].
-
-    The text ships with the project as these few lines, and is the same on every machine.
-    """
+    """Return (length,) ids of made-up sentences from the grammar above, everywhere the same; id i is LETTERS[i]."""
     draw, text = random.Random(seed), ""
     while len(text) < length:
         text += " ".join(draw.choice(WORDS[kind]) for kind in draw.choice(PLANS)) + ". "
@@ -90,17 +80,15 @@ def sentences(length, seed=0):
 
 
 def unigram():
-    """Return the entropy of the letters of the sentences, nats: the loss of a model that knows only how frequent each is."""
+    """Return the entropy of the sentences' letters in nats: the loss of whoever knows only how frequent each is."""
     share = sentences(100_000).bincount() / 100_000
     return -share.xlogy(share).sum().item()
 
 
 def at_initialisation(decoder, windows):
-    """Return the stream and the gradients of a decoder on windows of ids (B, T + 1), as two lists of numbers.
+    """Return (N + 1 mean squares of the stream, N lengths of the gradients of the MLPs' last matrices) as numbers.
 
-    stream: N + 1 mean squares, after the embedding and after each block. gradients: N lengths (L2 norm),
-    of the last matrix of each MLP. Embeddings are divided by their RMS first, so that the stream starts
-    with mean square 1, as in Xiong et al. 2020.
+    windows: ids (B, T + 1). Embeddings are divided by their RMS first, so that the stream starts at 1 (Xiong et al. 2020).
     """
     ids = windows[:, :-1]
     x = decoder.token_embedding(ids) + decoder.position_embedding.weight[: ids.shape[1]]
@@ -128,9 +116,8 @@ class Run:
 
     def losses(self, seed=0):
         """Train with Adam and yield the loss of each step, nats a letter; end early when it is no number."""
-        decoder = initialise(
-            Decoder(Config(len(LETTERS), 32, 64, self.layers, 4, self.placement, self.norm)), self.scheme, seed
-        )
+        config = Config(len(LETTERS), 32, 64, self.layers, 4, self.placement, self.norm)
+        decoder = initialise(Decoder(config), self.scheme, seed)
         if not self.final_norm:
             decoder.final_norm = nn.Identity()
         data, optimizer = sentences(100_000), torch.optim.Adam(decoder.parameters(), betas=(0.9, 0.98))

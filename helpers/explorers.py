@@ -130,9 +130,8 @@ def placement(placement="pre", norm="layernorm", layers=16):
     def draw(placement, norm, layers):
         stream, gradients = start(placement, norm, layers)
         post, pre = start("post", norm, 2)[1][-1], start("pre", norm, 2)[1][-1] * (2 / layers) ** 0.5
-        x, title = range(layers + 1), f"{say(f'placement.{placement}')}, {say(f'norm.{norm}')}"
-        curves = [stream, *([1 + slope * block for block in x] for slope in (0.5, 1.5))]
-        curves += [gradients, [post] * layers, [pre] * layers]
+        x, title = torch.arange(layers + 1), f"{say(f'placement.{placement}')}, {say(f'norm.{norm}')}"
+        curves = [stream, 1 + x / 2, 1 + 3 * x / 2, gradients, [post] * layers, [pre] * layers]
         labels = [title, say("lesson3.bounds"), "_", title, say("lesson3.post_bound"), say("lesson3.pre_bound")]
         values = {"first": gradients[0], "final": gradients[-1], "low": curves[1][-1], "high": curves[2][-1]}
         alt = say("lesson3.alt", title=title, layers=layers, last=stream[-1], post=post, pre=pre, **values)

@@ -1,7 +1,4 @@
-"""Data to pictures: each picture is an SVG with an alternative text in the reader's language.
-
-No pyplot: figures are also drawn in widget callbacks, which run in a thread of their own.
-"""
+"""Data to pictures, each an SVG with an alternative text; without pyplot, since widgets draw in their own thread."""
 
 import base64
 import html
@@ -41,10 +38,9 @@ class Picture:
         """Return the picture as one HTML element."""
         width, height = (round(96 * inches) for inches in self.size)
         data = base64.b64encode(self.svg).decode()
-        return (
-            f'<img alt="{html.escape(self.alt)}" width="{width}" height="{height}" '
-            f'style="max-width:100%;height:auto;background:white" src="data:image/svg+xml;base64,{data}">'
-        )
+        style = "max-width:100%;height:auto;background:white"
+        size = f'width="{width}" height="{height}" style="{style}"'
+        return f'<img alt="{html.escape(self.alt)}" {size} src="data:image/svg+xml;base64,{data}">'
 
     def _repr_mimebundle_(self, **_):
         return {"text/html": self.img(), "text/plain": self.alt}
@@ -139,10 +135,9 @@ class StreamFigure:
         self.lines = {name: self.axes.plot([], [], markersize=6, **style)[0] for name, style in styles.items()}
 
     def draw(self, curve, quantity="length", log=False, writes=False, reference=False):
-        """Return the Picture of a `StreamCurve`.
+        """Return the Picture of a `StreamCurve`; quantity: "length" (L2 norm) or "rms" (L2 norm / √d).
 
-        quantity: "length" (L2 norm) or "rms" (L2 norm / √d). log: logarithmic y axis. writes:
-        also what each sublayer wrote. reference: also GPT-2 small's published curve.
+        writes: also what each sublayer wrote. reference: also GPT-2 small's published curve.
         """
         scale = lambda values, width: [value * (1 if quantity == "length" else width**-0.5) for value in values]
         stream, written = scale(curve.stream, curve.width), scale(curve.writes, curve.width) if writes else []
@@ -150,13 +145,9 @@ class StreamFigure:
         known = scale(published_curve(curve.position), 768) if reference else []
         layers = len(stream) // 2
         blocks = [i / 2 for i in range(2 * layers + 1)]
-        shown = {
-            "stream": (blocks, stream),
-            "attention": (blocks[1::2] if writes else [], written[::2]),
-            "mlp": (blocks[2::2] if writes else [], written[1::2]),
-            "published": (range(len(known)), known),
-            "final": ([layers + 0.6] * len(final), final),
-        }
+        shown = {"stream": (blocks, stream), "final": ([layers + 0.6] * len(final), final)}
+        shown |= {"attention": (blocks[1 : len(written) : 2], written[::2]), "published": (range(len(known)), known)}
+        shown |= {"mlp": (blocks[2 : len(written) + 1 : 2], written[1::2])}
         half, factor = layers // 2, stream[-1] / stream[0]
         values = {"first": stream[0], "one": stream[2], "half": stream[2 * half], "middle": half, "last": stream[-1]}
         alt = [say(f"stream.alt_{quantity}", title=curve.title, layers=layers, factor=factor, **values)]

@@ -1,7 +1,4 @@
-"""A decoder that a student can read: GPT-2's parts, with the norm and its placement to choose.
-
-It holds the weights of GPT-2 small (pre-norm), of GPT-1 (post-norm) and of the bundled family.
-"""
+"""A decoder to read: it holds GPT-2 small (pre-norm), GPT-1 (post-norm) and the bundled family."""
 
 from dataclasses import dataclass, replace
 
@@ -155,10 +152,9 @@ class Decoder(nn.Module):
         return self.hidden(ids) @ self.token_embedding.weight.T
 
     def rewired(self, placement):
-        """Return a decoder with these very weights in another placement.
+        """Return a decoder that shares these very weights, in another placement; ValueError for an unknown one.
 
-        The weights are shared, not copied. A norm that the new placement has and the old one
-        lacks gets γ = 1 and β = 0. Raises ValueError for an unknown placement.
+        A norm that the new placement has and the old one lacks gets γ = 1 and β = 0.
         """
         with torch.device("meta"):
             other = Decoder(replace(self.config, placement=placement))

@@ -1,8 +1,5 @@
-"""The models of the lessons by name: GPT-2 small and GPT-1 from the Hugging Face hub, and the bundled family.
-
-A checkpoint is looked for in the local cache, then on the hub; if neither has it, one sentence says why and a
-bundled model stands in. Only safetensors and JSON files are read, after a check of their hash.
-"""
+"""The models of the lessons by name: GPT-2 small and GPT-1, from the local cache or the Hugging Face hub, and the
+bundled family, which stands in for them. Only safetensors and JSON files are read, after a check of their hash."""
 
 import errno
 import hashlib
@@ -55,22 +52,17 @@ class Model:
     decoder: gpt.Decoder
     tokenizer: object = None
 
-    @property
-    def limit(self):
-        """The number of positions: the most tokens that the decoder reads at once."""
-        return self.decoder.config.positions
-
     def encode(self, text):
-        """Return the first `limit` token ids of a text, (T,). Raises ValueError if it has none."""
+        """Return the token ids of a text, (T,), at most as many as there are positions. ValueError if it has none."""
         ids = self._all_ids(text)
         if not ids:
             raise ValueError(language.say("load.empty"))
-        return torch.tensor(ids[: self.limit])
+        return torch.tensor(ids[: self.decoder.config.positions])
 
     def notice(self, text):
         """Return a sentence that says how `encode` cuts this text, or "" if it does not."""
-        tokens = len(self._all_ids(text))
-        return language.say("load.cut", tokens=tokens, limit=self.limit) if tokens > self.limit else ""
+        tokens, limit = len(self._all_ids(text)), self.decoder.config.positions
+        return language.say("load.cut", tokens=tokens, limit=limit) if tokens > limit else ""
 
     def _all_ids(self, text):
         data = text.encode("utf8", "replace")  # half of a surrogate pair has no UTF-8
@@ -92,8 +84,8 @@ class Model:
 def load(name, tell=print):
     """Return the Model "gpt2", "gpt1" or "bundled/…"; its name tells whether a bundled model stands in.
 
-    tell: called with each sentence for the reader: before a download, and when a checkpoint could not be
-    loaded and a bundled model stands in. Raises ValueError for an unknown name.
+    tell gets each sentence for the reader: before a download, and when a bundled model stands in, with the reason.
+    Raises ValueError for an unknown name.
     """
     if name in BUNDLED:
         return _bundled(name)
@@ -141,15 +133,12 @@ def _checkpoint(name, tell, title, repo, revision, sha256, settings, bundled):
 
 
 def _intact(path, digest=None):
-    """Return whether a file is there and has this hash, by default the one in its name; remove a damaged file.
-
-    The hash is computed again only when size or time of the file have changed since.
-    """
+    """Return whether a file has this hash, by default the one in its name; remove a damaged file."""
     path = Path(path).resolve() if isinstance(path, str | Path) else Path()
     digest = digest or path.name  # the cache names a file after its hash, and links to it
     if not path.is_file() or not HASH.fullmatch(digest):
         return path.is_file()  # without links (on Windows) only a pinned hash can be checked
-    stamp = path.with_name(f"{path.name}.checked")  # hashing 548 MB takes longer than loading them
+    stamp = path.with_name(f"{path.name}.checked")  # computed anew only when size or time of the file have changed
     state = f"{digest} {path.stat().st_size} {path.stat().st_mtime_ns}"
     if stamp.is_file() and stamp.read_text() == state:
         return True

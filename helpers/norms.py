@@ -1,18 +1,11 @@
-"""LayerNorm and RMSNorm, as formulas and as modules.
-
-Both normalise over the last dimension, one token at a time.
-"""
+"""LayerNorm and RMSNorm over the last dimension, one token at a time, as formulas and as modules."""
 
 import torch
 from torch import nn
 
 
 def _widen(x):
-    """Return x in a format in which the square of its largest number still fits.
-
-    float16 ends at 65,504, and its squares fit into float32. bfloat16 and float32 share
-    the same range, so their squares need float64.
-    """
+    """Return float16, which ends at 65,504, as float32, and the others as float64: the squares have to fit."""
     return x.float() if x.dtype == torch.float16 else x.double()
 
 

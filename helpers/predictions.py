@@ -1,7 +1,4 @@
-"""Predict, then run: the reader chooses an answer, and then sees what was measured.
-
-The choices stay in one file beside the notebook, `predictions.json`, and are never sent anywhere.
-"""
+"""Predict, then run. Choices stay in one file beside the notebook, `predictions.json`, and are never sent anywhere."""
 
 import bisect
 import html
@@ -12,7 +9,7 @@ from pathlib import Path
 import ipywidgets
 from filelock import FileLock
 
-from helpers.language import number, say
+from helpers.language import say
 
 FILE = Path("predictions.json")
 SHOW = "show"  # the choice of a reader who does not want to guess
@@ -36,56 +33,53 @@ def save(question, entry):
 
 
 class Prediction:
-    """A question with radio buttons; the measured answer appears after the choice."""
+    """A question with radio buttons; the measured answer appears after the choice.
+
+    question: an id; its texts are "predict.<id>" and "predict.<id>_1", …. value: the measured number. bounds:
+    increasing numbers between the answers: the first answer is below the first bound, the last from the last on.
+    """
 
     def __init__(self, question, value, bounds):
-        self.question, self.value = question, float(value)
+        self.question, self.value, self.text = question, float(value), say(f"predict.{question}")
         self.options = [say(f"predict.{question}_{index + 1}") for index in range(len(bounds) + 1)]
         self.answer = bisect.bisect(bounds, self.value)
-        choices = [*enumerate(self.options), (SHOW, say("predict.show"))]
+        self.measured = say("predict.measured", answer=self.options[self.answer], value=self.value)
+        choices = {text: choice for choice, text in enumerate(self.options)} | {say("predict.show"): SHOW}
         known = load().get(question, {}).get("choice")
         self.radio = ipywidgets.RadioButtons(
-            options=[(text, choice) for choice, text in choices],
-            value=known if known in [choice for choice, _ in choices] else None,
-            description=say(f"predict.{question}"),
-            style={"description_width": "initial"},
-            layout={"width": "max-content", "flex_flow": "column"},
+            options=list(choices.items()), value=known if known in choices.values() else None, description=self.text
         )
-        self.reveal = ipywidgets.HTML(self.measured() if self.radio.value is not None else "")
+        self.radio.style.description_width, self.radio.layout.width = "initial", "max-content"
+        self.radio.layout.flex_flow = "column"
+        self.reveal = ipywidgets.HTML()
+        self.show("")
         self.radio.observe(self._chosen, "value")
         self.box = ipywidgets.VBox([self.radio, self.reveal])
 
-    def measured(self):
-        """Return what was measured, after the word on the choice, as HTML."""
+    def show(self, note):
+        """Show the word on the choice and what was measured, if there is a choice; then a note."""
         choice = self.radio.value
-        verdict = "" if choice in (SHOW, None) else say("predict.right" if choice == self.answer else "predict.wrong")
-        text = say("predict.measured", answer=self.options[self.answer], value=number(self.value))
-        return f'<div role="status">{html.escape(f"{verdict} {text}".strip())}</div>'
+        if choice is not None:
+            word = "" if choice == SHOW else say("predict.right" if choice == self.answer else "predict.wrong")
+            text = html.escape(f"{word} {self.measured} {note}".strip())
+            self.reveal.value = f'<div role="status">{text}</div>'
 
     def _chosen(self, _):
-        text = self.measured()
         try:
             save(self.question, {"choice": self.radio.value, "measured": self.value})
+            self.show("")
         except OSError:  # filelock's Timeout is one, too
-            text += f"<div>{html.escape(say('predict.not_kept'))}</div>"
-        self.reveal.value = text
+            self.show(say("predict.not_kept"))
 
     def _repr_mimebundle_(self, **kwargs):
-        bundle = self.box._repr_mimebundle_(**kwargs)
-        question, items = say(f"predict.{self.question}"), "".join(f"<li>{html.escape(o)}</li>" for o in self.options)
-        answer = say("predict.measured", answer=self.options[self.answer], value=number(self.value))
-        bundle["text/html"] = (
-            f"<p>{html.escape(question)}</p><ol>{items}</ol><details><summary>{html.escape(say('predict.show'))}"
-            f"</summary>{html.escape(answer)}</details>"
+        items, show = (
+            "".join(f"<li>{html.escape(option)}</li>" for option in self.options),
+            html.escape(say("predict.show")),
         )
-        bundle["text/plain"] = "\n".join([question, *(f"{i + 1}. {o}" for i, o in enumerate(self.options))])
-        return bundle
+        answer = f"<details><summary>{show}</summary>{html.escape(self.measured)}</details>"
+        plain = "\n".join([self.text, *(f"{number}. {option}" for number, option in enumerate(self.options, 1))])
+        shown = {"text/html": f"<p>{html.escape(self.text)}</p><ol>{items}</ol>{answer}", "text/plain": plain}
+        return self.box._repr_mimebundle_(**kwargs) | shown
 
 
-def predict(question, value, bounds):
-    """Return the question of the catalogue with this id, to be answered before `value` is revealed.
-
-    value: the measured number. bounds: increasing numbers between the answers: answer 1 is below
-    the first bound, the last answer from the last bound on. Texts: "predict.<id>", "predict.<id>_1", …
-    """
-    return Prediction(question, value, bounds)
+predict = Prediction

@@ -11,11 +11,10 @@ SEEN = 300  # pictures kept; about 40 kB each
 
 
 class Explorer:
-    """Controls above a picture and a message.
+    """Controls (name → ipywidgets control) above a picture and a message.
 
-    controls: name → ipywidgets control. draw: a function from the state (name → value) to
-    (Picture, message); a ValueError that it raises is shown as the message, and the last
-    picture stays. `error` holds any other exception of the last change, for the tests.
+    draw: from the state (name → value) to (Picture, message); a ValueError that it raises is shown as the message,
+    and the last picture stays. `error` holds any other exception of the last change, for the tests.
     """
 
     def __init__(self, controls, draw):

@@ -69,8 +69,3 @@ def test_picture_escapes_its_text():
     image = figures.Picture(b"<svg/>", 'a "quoted" <b>').img()
     assert "<b>" not in image
     assert html.unescape(re.search(r'alt="([^"]*)"', image)[1]) == 'a "quoted" <b>'
-
-
-def test_labels_are_not_read_as_mathematics(shown):
-    figures.bars(["$x$"], {"plain": [1]}, "axis.block_only", "axis.factor")
-    assert shown

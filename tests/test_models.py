@@ -217,10 +217,10 @@ def test_empty_and_long_text(name, lang, hub):
         model.encode("")
     assert str(caught.value) == language.say("load.empty")
     text = "x, " * 500
-    assert len(model.encode(text)) == model.limit
+    assert len(model.encode(text)) == model.decoder.config.positions
     tokens = 1500 if model.tokenizer is None else len(model.tokenizer.encode(text).ids)
-    assert model.notice(text) == language.say("load.cut", tokens=tokens, limit=model.limit)
-    assert str(model.limit) in model.notice(text)
+    assert model.notice(text) == language.say("load.cut", tokens=tokens, limit=model.decoder.config.positions)
+    assert str(model.decoder.config.positions) in model.notice(text)
     assert model.notice("short") == ""
 
 

@@ -78,7 +78,7 @@ def test_gpt2_greedy_continuation(gpt2):
 def test_gpt2_tokenizer(gpt2):
     assert gpt2.encode("Hello world!").tolist() == [15496, 995, 0]
     assert gpt2.pieces([15496, 995, 0, 50256]) == ["Hello", "·world", "!", "<|endoftext|>"]
-    assert gpt2.limit == 1024
+    assert gpt2.decoder.config.positions == 1024
 
 
 def test_gpt2_loss(gpt2):
@@ -111,7 +111,7 @@ def test_gpt1_file(gpt1):
     assert path.resolve().name in (digest, path.name)  # the cache names it after the hash that the hub announced
     assert models.CHECKPOINTS["gpt1"]["sha256"] in (None, digest)
     assert parameters(gpt1) == 116_534_784
-    assert gpt1.limit == 512
+    assert gpt1.decoder.config.positions == 512
 
 
 def test_gpt1_reads_english(gpt1):

@@ -28,14 +28,14 @@ def slow(monkeypatch):
             yield 3.0 - step / 1000
 
     monkeypatch.setattr(Run, "losses", losses)
-    monkeypatch.setattr(race, "EVERY", 0.05)
+    monkeypatch.setattr(race, "EVERY", 5)
     return started
 
 
 @pytest.mark.parametrize("reader", language.LANGUAGES)
 def test_every_choice_of_the_race_has_a_picture_and_a_text_of_its_own(reader):
     language.use(reader)
-    racer, seen = race.warmup_race(), set()
+    racer, seen = race.WarmupRace(), set()
     options = [[value for _, value in control.options] for control in racer.controls.values()]
     for state in itertools.product(*options):
         for control, value in zip(racer.controls.values(), state):
@@ -46,7 +46,7 @@ def test_every_choice_of_the_race_has_a_picture_and_a_text_of_its_own(reader):
 
 
 def test_the_stored_curve_is_told_with_its_numbers():
-    racer = race.warmup_race("pre")
+    racer = race.WarmupRace("pre")
     _, curves = race.stored()["pre"]
     last = sorted(curve[-1] for curve in curves)
     for value in (last[0], last[len(last) // 2], last[-1]):
@@ -55,12 +55,12 @@ def test_the_stored_curve_is_told_with_its_numbers():
 
 
 def test_a_choice_without_a_stored_curve_says_so():
-    racer = race.warmup_race("rms_pre", layers=24)
+    racer = race.WarmupRace("rms_pre", layers=24)
     assert "train it live" in racer.picture.alt
 
 
 def test_a_live_run_shows_progress_and_its_end(slow):
-    racer = race.warmup_race("pre")
+    racer = race.WarmupRace("pre")
     racer.start()
     assert racer.train.disabled and not racer.stop.disabled
     wait_for(lambda: 0 < racer.progress.value < 300)
@@ -71,7 +71,7 @@ def test_a_live_run_shows_progress_and_its_end(slow):
 
 
 def test_a_real_live_run_follows_the_stored_curve():
-    racer = race.warmup_race("post", layers=6)
+    racer = race.WarmupRace("post", layers=6)
     racer.start()
     wait_for(lambda: racer.progress.value >= 20)
     stopped = time.monotonic()
@@ -82,7 +82,7 @@ def test_a_real_live_run_follows_the_stored_curve():
 
 
 def test_stop_is_quick_and_final(slow):
-    racer = race.warmup_race("pre")
+    racer = race.WarmupRace("pre")
     racer.start()
     wait_for(lambda: racer.progress.value > 0)
     start = time.monotonic()
@@ -95,7 +95,7 @@ def test_stop_is_quick_and_final(slow):
 
 
 def test_after_fast_changes_only_the_last_run_counts(slow):
-    racer, threads = race.warmup_race("pre"), []
+    racer, threads = race.WarmupRace("pre"), []
     for layers in (6, 24, 12, 6, 12):
         racer.controls["layers"].value = layers
         racer.start()
@@ -113,7 +113,7 @@ def test_after_fast_changes_only_the_last_run_counts(slow):
 
 
 def test_a_second_start_replaces_the_first(slow):
-    racer = race.warmup_race("pre")
+    racer = race.WarmupRace("pre")
     racer.start()
     first = racer.thread
     racer.start()
@@ -130,7 +130,7 @@ def test_an_exception_in_the_training_becomes_one_sentence(monkeypatch, reader):
 
     language.use(reader)
     monkeypatch.setattr(Run, "losses", broken)
-    racer = race.warmup_race("pre")
+    racer = race.WarmupRace("pre")
     racer.start()
     racer.thread.join(10)
     assert isinstance(racer.error, RuntimeError) and "RuntimeError: planted" in racer.message.value
@@ -139,7 +139,7 @@ def test_an_exception_in_the_training_becomes_one_sentence(monkeypatch, reader):
 
 def test_a_run_that_explodes_ends_and_is_shown(monkeypatch):
     monkeypatch.setattr(Run, "losses", lambda self, seed=0: iter([3.0, 1e20, 1e30]))
-    racer = race.warmup_race("none_xavier")
+    racer = race.WarmupRace("none_xavier")
     racer.start()
     racer.thread.join(10)
     assert racer.error is None and "Live: step 3" in racer.picture.alt

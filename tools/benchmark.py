@@ -9,7 +9,7 @@ widget  one change of the explorer, first visit and revisit, against a new pyplo
 load    GPT-2 small from the cache, its hash known, against from_pretrained; random weights stand in
 import  helpers against torch
 
-Each measurement of memory, loading and importing runs in a process of its own; the sides take turns.
+Each measurement of memory (Linux only), loading and importing runs in a process of its own; the sides take turns.
 """
 
 import argparse
@@ -67,6 +67,8 @@ sides = {{"theirs": theirs, "ours": lambda: trace.trace(decoder, ids), "on_their
 """
 PEAK = """
 sides["{side}"]()  # buffers that stay
+import ctypes
+ctypes.CDLL(None).malloc_trim(0)  # give back what the first run left, so that it is not used again unseen
 open("/proc/self/clear_refs", "w").write("5")
 read = lambda key: int(next(x for x in open("/proc/self/status") if x.startswith(key)).split()[1])
 before = read("VmRSS")
