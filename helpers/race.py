@@ -62,14 +62,12 @@ class WarmupRace(Explorer):
         for (name, values), value in zip(CHOICES.items(), (layers, rate, warmup)):
             named, kept = [(number(v, trim=True), v) for v in values], {"style": controls["kind"].style}
             controls[name] = ipywidgets.Dropdown(options=named, value=value, description=say(f"race.{name}"), **kept)
+        for control in controls.values():
+            control.observe(self.halt, "value")  # before the new choice is drawn
         super().__init__(controls, self._draw_state)
         buttons = ipywidgets.HBox([self.train, self.stop, self.progress])
         self.box.children = [*controls.values(), buttons, self.image, self.message]
         self.halt()
-
-    def _changed(self, change):
-        self.halt()
-        super()._changed(change)
 
     def _run(self, kind, **values):
         """Return the Run of a state and its stored curves, if there are any; these know how many steps it takes."""

@@ -52,7 +52,7 @@ def test_the_line_in_the_picture_has_the_25_points_of_the_trace(explorer):
     line = explorer._figure.lines["stream"]
     model = models.load("bundled/ln-pre")
     lengths = explorers.trace(model.decoder, model.encode(SHORT)).lengths()[:, -1]
-    assert line.get_xdata().tolist() == [i / 2 for i in range(25)]
+    assert list(line.get_xdata()) == [i / 2 for i in range(25)]
     assert line.get_ydata() == pytest.approx(lengths.tolist())
 
 
