@@ -1,6 +1,6 @@
 """Measure speed and memory against what people use instead, as ratios of medians within one run.
 
-    python tools/benchmark.py [trace] [widget] [load] [import] [--repeat N]
+    python tools/benchmark.py [trace] [widget] [load] [import] [--repeat N] [--threads N]
 
 trace   the trace against transformers' forward pass with output_hidden_states=True, on a decoder of
         GPT-2 small's size with random weights, 128 and 1024 tokens: time and peak memory
@@ -9,7 +9,7 @@ widget  one change of the explorer, first visit and revisit, against a new pyplo
 load    GPT-2 small from the cache, its hash known, against from_pretrained; random weights stand in
 import  helpers against torch
 
-Each measurement of memory (Linux only), loading and importing runs in a process of its own; the sides take turns.
+Each measurement of memory (Linux only), loading and importing runs in a process of its own; the sides take turns. One thread by default, as on Binder.
 """
 
 import argparse
@@ -83,7 +83,7 @@ def bench_trace(repeat):
         exec(MODELS.format(tokens=tokens), space)
         times = alternate(space["sides"], repeat)
         peaks = {
-            side: statistics.median(child(MODELS.format(tokens=tokens) + PEAK.format(side=side)) for _ in range(3))
+            side: statistics.median(child(MODELS.format(tokens=tokens) + PEAK.format(side=side)) for _ in range(5))
             for side in times
         }
         for side, name in (("ours", "helpers.gpt"), ("on_theirs", "GPT2LMHeadModel")):
@@ -207,7 +207,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sections", nargs="*", metavar="section", help=", ".join(sections))
     parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=1)
     args = parser.parse_args()
+    os.environ["OMP_NUM_THREADS"] = str(args.threads)  # before torch is imported, and for the child processes
     print("| measure | ours | theirs | ratio | bound |\n|---|---|---|---|---|")
     for name in args.sections or sections:
         sections[name](args.repeat)
