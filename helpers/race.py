@@ -39,7 +39,7 @@ def stored():
 
 def ends(name):
     """Return the loss at the end of a stored run for each seed, the mean of its last 20 steps."""
-    return [statistics.mean(curve[-2:]) for curve in stored()[name][1]]
+    return [round(statistics.mean(curve[-2:]), 3) for curve in stored()[name][1]]
 
 
 def chunked(losses):
