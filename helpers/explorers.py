@@ -97,8 +97,7 @@ class ResidualStreamExplorer(Explorer):
         final = None if run.final is None else run.final[token].item()
         norms = run.stream[:, token].tolist(), run.writes[:, token].tolist(), final
         curve = StreamCurve(name, title, token, run.width, *norms)
-        stands_in = model == "gpt2" and run.model != model
-        picture = self._figure.draw(curve, quantity, axis == "log", writes, reference or stands_in)
+        picture = self._figure.draw(curve, quantity, axis == "log", writes, reference)
         return picture, f"{title}. {run.message}"
 
 

@@ -166,6 +166,7 @@ class StreamFigure:
             self.axes.set(yscale="log" if log else "linear", xlabel=axis[0], ylabel=axis[1])
             write_numbers(self.axes)
             self.axes.relim()
+            self.axes.autoscale(True)  # set_ylim below turned it off at the last drawing
             self.axes.autoscale_view()
             if not log:
                 self.axes.set_ylim(bottom=0)

@@ -90,7 +90,7 @@ class WarmupRace(Explorer):
                 self._axes.fill_between(line.get_xdata(), low, high, color="#0072B2", alpha=0.2, linewidth=0)
             if live:
                 told.append(say("race.alt_live", step=len(live), steps=run.steps, loss=live[-1]))
-                draw(chunked(live), color="#B34700", marker="o", label=say("race.live", seed=self._seed))
+                draw(chunked(live), color="#B34700", marker=".", label=say("race.live", seed=self._seed))
             self._axes.set(xlim=(0, run.steps), ylim=(0, 5))
             self._axes.legend(frameon=False, loc="lower left", ncols=2)
             return figures.render(self._figure, " ".join(told)), " ".join(told)

@@ -42,7 +42,7 @@ def test_all_five_models_are_shipped_and_nothing_else_in_at_most_16_mb():
 def test_a_shipped_model_loads_and_is_what_its_name_says(name):
     decoder, tensors = read(name)
     config = decoder.config
-    assert (config.placement, config.norm) == FAMILY[name]
+    assert (config.placement, config.norm) == FAMILY[name][:2]
     assert (config.vocab_size, config.layers) == (256, 12)  # bytes; the blocks of GPT-2 small
     assert {tensor.dtype for tensor in tensors.values()} == {torch.float16}
     assert all(tensor.isfinite().all() for tensor in tensors.values())
@@ -66,9 +66,10 @@ def test_a_shipped_model_has_learned_to_read(name):
 
 
 @pytest.mark.parametrize("name", FAMILY)
-def test_a_model_was_trained_like_the_others_but_for_norm_and_placement(name):
-    assert result(name)["settings"] == result("ln-pre")["settings"]
-    assert result(name)["settings"] == train_bundled.SETTINGS
+def test_a_model_was_trained_like_the_others_but_for_norm_placement_and_the_rate_it_bears(name):
+    assert result(name)["settings"] == train_bundled.SETTINGS | FAMILY[name][2]
+    like = "ln-post" if FAMILY[name][0] in ("post", "deepnorm") else "ln-pre"
+    assert result(name)["settings"] == result(like)["settings"]
     config = dict(vars(read(name)[0].config), placement=None, norm=None)
     assert config == dict(vars(read("ln-pre")[0].config), placement=None, norm=None)
 
@@ -82,11 +83,11 @@ def test_the_losses_are_close_enough_to_compare_the_placements(name):
 @pytest.mark.parametrize("name", FAMILY)
 def test_the_card_lists_what_was_measured(name):
     card = (BUNDLED / "README.md").read_text(encoding="utf8")
-    placement, norm = FAMILY[name]
+    placement, norm, rate = FAMILY[name]
     losses = [result(name)["training_loss"], *(result(name)["held_out_loss"][lang] for lang in LANGUAGES)]
     row = " | ".join(f"{loss:.3f}" for loss in [*losses, mean_held_out(name)])
-    assert f"| `{name}` | {norm} | {placement} | {row} |" in card
-    for key, value in (result(name)["settings"] | result(name)["versions"]).items():
+    assert f"| `{name}` | {norm} | {placement} | {rate['peak_rate']} | {rate['warmup']} | {row} |" in card
+    for key, value in (train_bundled.SETTINGS | result(name)["versions"]).items():
         assert f"- {key.replace('_', ' ')}: {value}\n" in card
     assert "CC BY 4.0" in card and "not GPT-2" in card
 

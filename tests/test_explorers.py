@@ -141,7 +141,7 @@ def test_an_exception_becomes_one_sentence_and_is_kept_for_the_tests(explorer, m
 
 def test_gpt2_without_a_network_is_drawn_from_the_bundled_model_and_says_so(monkeypatch):
     monkeypatch.setattr(models, "_checkpoint", lambda *_, **__: (_ for _ in ()).throw(OSError("planted")))
-    explorer = explorers.residual_stream("gpt2", prompt=SHORT, reference=False)
+    explorer = explorers.residual_stream("gpt2", prompt=SHORT)
     assert "GPT-2 small could not be loaded" in explorer.message.value
     assert explorer.picture.alt.startswith("bundled: LayerNorm, pre-norm")
     assert "as published for GPT-2 small" in explorer.picture.alt
@@ -177,3 +177,16 @@ def test_published_figures_are_the_ones_in_the_file():
     published = figures.published()
     assert figures.published_curve(0) == published["sources"]["submarat"]["position_0"]
     assert len(figures.published_curve(3)) == len(published["points"]) == 13
+
+
+def test_axis_follows_the_lines_after_every_change(explorer):
+    """set_ylim turns autoscaling off, so a kept figure once stayed at its first scale."""
+    axes = explorer._figure.axes
+    states = [{"token": 0}, {"quantity": "rms"}, {"axis": "log"}, {"reference": False}, {"placement": "post"}]
+    states += [{"axis": "linear"}, {"quantity": "length"}, {"reference": True}, {"token": 3}]
+    for state in states:
+        set_all(explorer, **state)
+        shown = [y for line in explorer._figure.lines.values() for y in line.get_ydata()]
+        low, high = axes.get_ylim()
+        assert max(shown) < high < 3 * max(shown), state
+        assert low <= min(shown) and (explorer.controls["axis"].value == "linear" or low > min(shown) / 3), state

@@ -24,7 +24,7 @@ def test_lines_say_where_each_line_starts_ends_and_peaks(shown):
     figures.lines([0, 1, 2], {"a": [1.5, 4.25, 3], "b": [2, 1, 0.5]}, "axis.block", "axis.length", alt="Before.")
     [picture] = shown
     assert picture.alt == (
-        "Before. a: 1.50 at first, 3 at last, largest 4.25 at 1. b: 2 at first, 0.500 at last, largest 2 at 0."
+        "Before. a: starts at 1.50, ends at 3, largest 4.25 at 1. b: starts at 2, ends at 0.500, largest 2 at 0."
     )
     assert {"a", "b", language.say("axis.length")} <= set(texts(picture))
 

@@ -11,7 +11,8 @@ from safetensors import safe_open
 from helpers import experiments, gpt
 from helpers.experiments import learning_rate
 
-TINY = train_bundled.SETTINGS | {"positions": 8, "width": 16, "layers": 2, "heads": 2, "steps": 12, "batch": 4}
+RATE = {"peak_rate": 1e-3, "warmup": 4}
+TINY = train_bundled.SETTINGS | RATE | {"positions": 8, "width": 16, "layers": 2, "heads": 2, "steps": 12, "batch": 4}
 TINY |= {"warmup": 3}
 BOOKS = {
     "en": "The tea was cold.\nNobody came.\n\nA second book, with a second end.",
@@ -217,9 +218,9 @@ def test_the_command_trains_saves_and_writes_the_card(corpus, work, tmp_path, mo
         result = json.loads((out / f"{name}.json").read_text())
         losses = list(result["held_out_loss"].values())
         shown = [result["training_loss"], *losses, sum(losses) / 3]
-        assert f"| `{name}` | {norm} | pre | " + " | ".join(f"{x:.3f}" for x in shown) + " |" in card
+        assert f"| `{name}` | {norm} | pre | 0.002 | 200 | " + " | ".join(f"{x:.3f}" for x in shown) + " |" in card
         assert result["settings"]["steps"] == 6
-    assert "ln-post" not in card  # only what was trained
+    assert "| `ln-post` |" not in card  # only what was trained
     assert "steps: 6" in card and "width: 16" in card and torch.__version__ in card
 
 
