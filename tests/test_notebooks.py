@@ -137,3 +137,19 @@ def test_run_finds_a_value_out_of_bounds(tiny):
     nbformat.write(notebook, tiny)
     report, good = notebooks.run([tiny])
     assert not good and "off-by-one" in report[-1]
+
+
+def test_run_reports_a_cell_that_does_not_end(tiny, monkeypatch):
+    monkeypatch.setattr(notebooks, "CELL_LIMIT", 2)
+    notebook = nbformat.read(tiny, as_version=4)
+    notebook.cells[0].source = "while True: pass"
+    nbformat.write(notebook, tiny)
+    report, good = notebooks.run([tiny])
+    assert not good and "timed out" in report[0]
+
+
+def test_kernels_run_on_one_thread(tiny):
+    notebook = nbformat.read(tiny, as_version=4)
+    notebook.cells[0].source = "import os\nassert os.environ['OMP_NUM_THREADS'] == '1'"
+    nbformat.write(notebook, tiny)
+    assert notebooks.run([tiny])[1]

@@ -10,6 +10,7 @@ left its bounds.
 
 import argparse
 import hashlib
+import os
 import re
 import sys
 import time
@@ -18,7 +19,7 @@ from pathlib import Path
 
 import nbformat
 from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError
+from nbclient.exceptions import CellExecutionError, CellTimeoutError
 from tqdm import tqdm
 
 ROOT = Path(__file__).parents[1]
@@ -41,7 +42,7 @@ def execute(notebook, folder, progress=lambda: None):
     """Execute a notebook (a NotebookNode, changed in place) in a folder, on a fresh kernel.
 
     Returns (seconds, peak memory of the kernel in MB, or None where /proc is missing). Raises
-    CellExecutionError at the first cell that fails.
+    CellExecutionError at the first cell that fails, CellTimeoutError at one that takes longer than CELL_LIMIT.
     """
     client = NotebookClient(
         notebook,
@@ -51,7 +52,8 @@ def execute(notebook, folder, progress=lambda: None):
         resources={"metadata": {"path": folder}},
     )
     start = time.perf_counter()
-    with client.setup_kernel():
+    # one thread a kernel: two kernels with two threads each wait for one another, many times slower
+    with client.setup_kernel(env=os.environ | {"OMP_NUM_THREADS": "1"}):
         for index, cell in enumerate(notebook.cells):
             client.execute_cell(cell, index)
             progress()
@@ -108,6 +110,10 @@ def run(paths, write=True):
                 seconds, peak = job.result()
             except CellExecutionError as error:
                 report.append(f"{name}: {error.ename}: {error.evalue}\n{error.traceback}")
+                good = False
+                continue
+            except CellTimeoutError as error:
+                report.append(f"{name}: {error}")
                 good = False
                 continue
             report.append(f"{name}: {seconds:.1f} s" + (f", peak {peak:.0f} MB" if peak else ""))
