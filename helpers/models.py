@@ -41,6 +41,7 @@ REASONS = {  # a status, an error number or a class of errors → the key of its
     429: "busy", errno.ENOSPC: "disk", errno.EDQUOT: "disk", errno.EFBIG: "disk", "OfflineModeIsEnabled": "offline",
     "ConnectError": "unreachable", "TimeoutError": "silent", "TimeoutException": "silent", "TransportError": "broken",
     "HTTPError": "status", "ValueError": "damaged", "OSError": "folder", "Exception": "other",
+    "KeyboardInterrupt": "stopped",
 }  # fmt: skip
 
 
@@ -93,7 +94,7 @@ def load(name, tell=print):
         raise ValueError(language.say("load.unknown", name=repr(name), names=", ".join(NAMES)))
     try:
         return _checkpoint(name, tell, **CHECKPOINTS[name])
-    except Exception as error:  # whatever it is, the lesson goes on
+    except (Exception, KeyboardInterrupt) as error:  # whatever it is, the lesson goes on
         tell(_sentence(error, **CHECKPOINTS[name]))
         return _bundled(CHECKPOINTS[name]["bundled"])
 

@@ -501,3 +501,16 @@ def test_all_sentences_in_three_languages():
         for key, text in section["en"].items():
             assert placeholders(section[lang][key]) == placeholders(text), key
             assert section[lang][key] != text, key
+
+
+@pytest.mark.parametrize("lang", language.LANGUAGES)
+def test_an_interrupted_download_ends_in_the_sentence_and_the_bundled_model(lang, monkeypatch):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    language.use(lang)
+    monkeypatch.setattr(models, "_checkpoint", interrupt)
+    told = []
+    assert models.load("gpt2", told.append).name == "bundled/ln-pre"
+    [sentence] = told
+    assert language.say("load.stopped_why") in sentence and language.say("load.stopped_how") in sentence
