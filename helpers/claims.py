@@ -7,9 +7,10 @@ from importlib.resources import files
 
 from IPython.display import display
 
-from helpers.language import current, say
+from helpers import language
+from helpers.language import say
 
-VERDICTS = ("true", "depends", "false", "open")
+COLOURS = {"true": "#00694E", "depends": "#8A5A00", "false": "#A3262A", "open": "#4A4A4A"}  # of the verdicts
 
 
 @cache
@@ -22,16 +23,14 @@ class Card:
     """One claim beside its measured value; `within` tells whether the value lies in its bounds."""
 
     def __init__(self, claim, value, on):
-        entry, language = ledger()[claim], current()
-        bounds = entry["bounds"]
-        low, high = bounds if isinstance(bounds, list) else bounds[on]
+        entry, self.id = ledger()[claim], claim
+        low, high = entry["bounds"] if isinstance(entry["bounds"], list) else entry["bounds"][on]
         self.within = low <= value <= high
-        self.claim, self.verdict = entry["claim"][language], say(f"claim.{entry['verdict']}")
-        self.measured = say("claim.measured", what=entry["measures"][language], value=value, on=say(f"claim.on_{on}"))
-        self.found, self.source = entry["found"][language], say("claim.source", source=entry["source"])
+        self.claim, what, self.found = (entry[field][language.current] for field in ("claim", "measures", "found"))
+        self.measured = say("claim.measured", what=what, value=value, on=say(f"claim.on_{on}"))
+        self.verdict, self.colour = say(f"claim.{entry['verdict']}"), COLOURS[entry["verdict"]]
+        self.source = say("claim.source", source=entry["source"])
         self.outside = "" if self.within else say("claim.outside", low=low, high=high)
-        self.colour = {"true": "#00694E", "depends": "#8A5A00", "false": "#A3262A", "open": "#4A4A4A"}[entry["verdict"]]
-        self.id = claim
 
     def _repr_mimebundle_(self, **_):
         text = [f"{self.verdict}: {self.claim}", self.measured, self.found, self.source]

@@ -1,6 +1,5 @@
 """Experiments on decoders: how they start, and how they train."""
 
-import math
 import random
 from dataclasses import dataclass
 
@@ -40,14 +39,14 @@ def initialise(decoder, scheme="xavier", seed=0):
         attention, mlp = block.attention.f, block.mlp.f
         query, key, value = attention.qkv.weight.chunk(3)
         draws = [(query, 1.0, 1.0), (key, 1.0, 1.0), (value, beta, 1.0), (attention.out.weight, beta, writes)]
-        for weight, xavier_gain, factor in [*draws, (mlp.up.weight, beta, 1.0), (mlp.down.weight, beta, writes)]:
+        for weight, gain, factor in [*draws, (mlp.up.weight, beta, 1.0), (mlp.down.weight, beta, writes)]:
             if scheme == "xavier":
-                nn.init.xavier_uniform_(weight, xavier_gain, random)
+                nn.init.xavier_uniform_(weight, gain, random)
             else:
                 weight.normal_(std=0.02 * factor, generator=random)
     for name, parameter in decoder.named_parameters():
         if name.endswith(("bias", "beta", "gamma")):
-            parameter.fill_(1.0 if name.endswith("gamma") else 0.0)
+            parameter.fill_(name.endswith("gamma"))
     return decoder
 
 
@@ -62,13 +61,6 @@ def random_windows(data, length, batch, seed):
     random = torch.Generator().manual_seed(seed)
     starts = torch.randint(len(data) - length, (batch,), generator=random)
     return data[starts[:, None] + torch.arange(length + 1)].long()
-
-
-def learning_rate(step, steps, peak, warmup):
-    """Return the rate at a step: linear warmup from 0 to `peak`, then a cosine down to 0."""
-    if step < warmup:
-        return peak * (step + 1) / warmup
-    return peak * 0.5 * (1 + math.cos(math.pi * (step - warmup) / max(1, steps - warmup)))
 
 
 def sentences(length, seed=0):

@@ -1,6 +1,7 @@
 """The explorers of the lessons."""
 
 from collections import namedtuple
+from contextlib import suppress
 
 import ipywidgets
 import torch
@@ -10,13 +11,12 @@ from helpers import experiments, figures, gpt, models
 from helpers.language import number, say
 from helpers.norms import layer_norm, rms_norm
 from helpers.trace import trace
-from helpers.widgets import Explorer, checkbox, choice
+from helpers.widgets import Explorer, choice, numbers
 
-# One token's way through N blocks: stream, 2N + 1 L2 norms, writes, 2N, and final, the norm behind the final norm or
-# None; model, for the legend, and title, for caption and alternative text, say what was run; position is the token's.
+# One token's L2 norms on its way through N blocks: stream (2N + 1,), writes (2N,), final (1,), or (0,) without a final
+# norm; model, for the legend, and title, for caption and alternative text, say what was run; position is the token's.
 StreamCurve = namedtuple("StreamCurve", "model title position width stream writes final")
-# What is kept of a run: the decoder's own placement, a message for the reader, a label a token, L2 norms by token.
-StreamRun = namedtuple("StreamRun", "model trained width message pieces stream writes final")
+SLIDER = ipywidgets.SelectionSlider
 
 
 class ResidualStreamExplorer(Explorer):
@@ -27,11 +27,12 @@ class ResidualStreamExplorer(Explorer):
         self._figure, self._busy = figures.StreamFigure(), False
         text = ipywidgets.Text(prompt, description=say("explorer.prompt"), continuous_update=False)
         text.style.description_width, text.layout.width = "initial", "95%"
+        checkbox = lambda key, value: ipywidgets.Checkbox(value=value, description=say(key), indent=False)
         controls = {
             "model": choice(ipywidgets.Dropdown, "model", models.NAMES, model),
             "placement": choice(ipywidgets.RadioButtons, "wiring", ("trained", "pre", "post"), placement),
             "prompt": text,
-            "token": ipywidgets.Dropdown(description=say("explorer.token"), style={"description_width": "initial"}),
+            "token": numbers(ipywidgets.Dropdown, "explorer.token", (), None),
             "quantity": choice(ipywidgets.RadioButtons, "quantity", ("length", "rms"), "length"),
             "axis": choice(ipywidgets.RadioButtons, "scale", ("linear", "log"), "linear"),
             "writes": checkbox("explorer.writes", False),
@@ -43,21 +44,16 @@ class ResidualStreamExplorer(Explorer):
         boxes = [ipywidgets.HBox([controls[name] for name in row], layout=wrap) for row in rows]
         self.box.children = [*boxes, self.image, self.message]
 
-    def _changed(self, change):
-        if not self._busy:  # setting the token's options changes its value, too
-            super()._changed(change)
-
     def _run(self, name, placement, prompt):
-        """Return the StreamRun of a prompt, from memory if it was made."""
+        """Return (name, Config, message, labels, L2 norms: stream, writes, final), from memory if it was run."""
         key = (name, placement, prompt)
         if key not in self._runs:
             model, stands_in = self._load(name)
-            ids, config = model.encode(prompt), model.decoder.config
+            ids, message = model.encode(prompt), f"{stands_in} {model.notice(prompt)}".strip()
             result = trace(model.decoder if placement == "trained" else model.decoder.rewired(placement), ids)
-            final = None if result.final is None else result.final.norm(dim=-1)
-            message = " ".join(filter(None, [stands_in, model.notice(prompt)]))
-            norms = result.lengths(), result.write_lengths(), final
-            self._runs[key] = StreamRun(model.name, config.placement, config.width, message, model.pieces(ids), *norms)
+            final = torch.zeros(0, len(ids)) if result.final is None else result.final.norm(dim=-1)[None]
+            told = model.name, model.decoder.config, message, model.pieces(ids)
+            self._runs[key] = *told, (result.lengths(), result.write_lengths(), final)
         return self._runs[key]
 
     def _load(self, name):
@@ -72,33 +68,28 @@ class ResidualStreamExplorer(Explorer):
         """Offer the tokens of the present prompt, then draw; the last token stays the last."""
         with self._lock:
             token = self.controls["token"]
-            try:
-                run = self._run(*(self.controls[name].value for name in ("model", "placement", "prompt")))
-                options = [(f"{index}: {piece}", index) for index, piece in enumerate(run.pieces)]
+            if self._busy:  # setting the token's options changes its value, too
+                return
+            with suppress(Exception):  # the same problem comes up in drawing, and is shown there
+                pieces = self._run(*(self.controls[name].value for name in ("model", "placement", "prompt")))[3]
+                options = [(f"{index}: {piece}", index) for index, piece in enumerate(pieces)]
+                last, self._busy = len(options) - 1, True
                 if list(token.options) != options:
                     was_last = token.value is None or token.value == len(token.options) - 1
-                    self._busy = True
-                    keep = len(options) - 1 if was_last else min(token.value, len(options) - 1)
+                    keep = last if was_last else min(token.value, last)
                     token.options = options
                     token.value = keep
-            except Exception:
-                pass  # the same problem comes up in drawing, and is shown there
-            finally:
-                self._busy = False
+            self._busy = False
             super().refresh()
 
     def _draw_state(self, model, placement, prompt, token, quantity, axis, writes, reference):
-        run = self._run(model, placement, prompt)
-        wired = run.trained if placement == "trained" else placement
-        words = {"trained": say(f"placement.{run.trained}"), "placement": say(f"placement.{wired}")}
-        wiring = say("stream.as_trained" if wired == run.trained else "stream.rewired", **words)
-        name = say(f"model.{run.model}")
-        title = say("stream.title", model=name, wiring=wiring, token=run.pieces[token], position=token)
-        final = None if run.final is None else run.final[token].item()
-        norms = run.stream[:, token].tolist(), run.writes[:, token].tolist(), final
-        curve = StreamCurve(name, title, token, run.width, *norms)
-        picture = self._figure.draw(curve, quantity, axis == "log", writes, reference)
-        return picture, f"{title}. {run.message}"
+        name, config, message, pieces, norms = self._run(model, placement, prompt)
+        wired = config.placement if placement == "trained" else placement
+        words = {"trained": say(f"placement.{config.placement}"), "placement": say(f"placement.{wired}")}
+        wiring = say("stream.as_trained" if wired == config.placement else "stream.rewired", **words)
+        title = say("stream.title", model=say(f"model.{name}"), wiring=wiring, token=pieces[token], position=token)
+        curve = StreamCurve(say(f"model.{name}"), title, token, config.width, *(norm[:, token] for norm in norms))
+        return self._figure.draw(curve, quantity, axis == "log", writes, reference), f"{title}. {message}"
 
 
 def residual_stream(model="gpt2", placement="trained", prompt=None, reference=True):
@@ -121,10 +112,8 @@ def placement(placement="pre", norm="layernorm", layers=16):
         lines.append(axes.plot([], [], markersize=4, **figures.STYLES[0])[0])
         lines += (axes.plot([], [], color=figures.STYLES[i]["color"], linestyle="--")[0] for i in styles)
     windows = experiments.random_windows(experiments.sentences(2000), 32, 4, seed=0)
-
-    def start(placement, norm, layers):
-        decoder = gpt.Decoder(gpt.Config(28, 32, 64, layers, 4, placement, norm))
-        return experiments.at_initialisation(experiments.initialise(decoder), windows)
+    new = lambda *shape: experiments.initialise(gpt.Decoder(gpt.Config(28, 32, 64, *shape)))
+    start = lambda placement, norm, layers: experiments.at_initialisation(new(layers, 4, placement, norm), windows)
 
     def draw(placement, norm, layers):
         stream, gradients = start(placement, norm, layers)
@@ -146,13 +135,8 @@ def placement(placement="pre", norm="layernorm", layers=16):
 
     named = {"placement": (gpt.PLACEMENTS, placement), "norm": (tuple(gpt.NORMS), norm)}
     controls = {name: choice(ipywidgets.Dropdown, name, *arguments) for name, arguments in named.items()}
-    return Explorer(controls | {"layers": _slider("race.layers", (2, 4, 8, 16, 32, 64), layers)}, draw)
-
-
-def _slider(key, steps, value):
-    """Return a slider over these numbers, which it shows as the reader's language writes them."""
-    named, style = [(number(step, trim=True), step) for step in steps], {"description_width": "initial"}
-    return ipywidgets.SelectionSlider(options=named, value=value, description=say(key), style=style)
+    controls["layers"] = numbers(SLIDER, "race.layers", (2, 4, 8, 16, 32, 64), layers)
+    return Explorer(controls, draw)
 
 
 def layer_norm_against_rms_norm(mean=1.0, outlier=0.0):
@@ -183,8 +167,8 @@ def layer_norm_against_rms_norm(mean=1.0, outlier=0.0):
             note.set_text(found)
             return figures.render(figure, f"{say('lesson2.alt', **values)} {found}"), found
 
-    controls = {"mean": _slider("lesson2.mean", (-10, -5, -3, -2, -1, -0.5, 0, 0.5, 1, 2, 3, 5, 10), mean)}
-    return Explorer(controls | {"outlier": _slider("lesson2.outlier", (0, 2, 5, 10, 20), outlier)}, draw)
+    controls = {"mean": numbers(SLIDER, "lesson2.mean", (-10, -5, -3, -2, -1, -0.5, 0, 0.5, 1, 2, 3, 5, 10), mean)}
+    return Explorer(controls | {"outlier": numbers(SLIDER, "lesson2.outlier", (0, 2, 5, 10, 20), outlier)}, draw)
 
 
 def layer_norm_steps(shift=2, scale=1, outlier=0):
@@ -215,6 +199,6 @@ def layer_norm_steps(shift=2, scale=1, outlier=0):
             alt = say("lesson1.alt", panels="; ".join(titles).replace("\n", ", "), output=output)
             return figures.render(figure, alt), alt
 
-    controls = {"shift": _slider("lesson1.shift", (-10, -2, 0, 2, 10, 100, 1000), shift)}
-    controls["scale"] = _slider("lesson1.scale", (0, 0.001, 0.003, 0.01, 0.1, 1, 10, 100), scale)
-    return Explorer(controls | {"outlier": _slider("lesson1.outlier", (0, 1, 5, 20, 100), outlier)}, draw)
+    controls = {"shift": numbers(SLIDER, "lesson1.shift", (-10, -2, 0, 2, 10, 100, 1000), shift)}
+    controls["scale"] = numbers(SLIDER, "lesson1.scale", (0, 0.001, 0.003, 0.01, 0.1, 1, 10, 100), scale)
+    return Explorer(controls | {"outlier": numbers(SLIDER, "lesson1.outlier", (0, 1, 5, 20, 100), outlier)}, draw)

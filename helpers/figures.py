@@ -37,10 +37,9 @@ class Picture:
     def img(self):
         """Return the picture as one HTML element."""
         width, height = (round(96 * inches) for inches in self.size)
+        shape = f'width="{width}" height="{height}" style="max-width:100%;height:auto;background:white"'
         data = base64.b64encode(self.svg).decode()
-        style = "max-width:100%;height:auto;background:white"
-        size = f'width="{width}" height="{height}" style="{style}"'
-        return f'<img alt="{html.escape(self.alt)}" {size} src="data:image/svg+xml;base64,{data}">'
+        return f'<img alt="{html.escape(self.alt)}" {shape} src="data:image/svg+xml;base64,{data}">'
 
     def _repr_mimebundle_(self, **_):
         return {"text/html": self.img(), "text/plain": self.alt}
@@ -82,17 +81,9 @@ def lines(x, series, x_label, y_label, log=False, alt=""):
         figure, axes = new_axes(x_label, y_label, log=log)
         if all(float(value).is_integer() for value in x):
             axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-        for style, (label, values) in zip(STYLES, series.items(), strict=False):
+        for style, (label, values) in zip(STYLES, series.items()):
             axes.plot(x, values, label=label, markersize=5, **style)
-            alt += " " + _course(label, x, values)
-        if len(series) > 1:
-            axes.legend(frameon=False)
-        display(render(figure, alt.strip()))
-
-
-def _course(label, x, values):
-    peak = max(range(len(values)), key=lambda i: values[i])
-    return say("figure.course", label=label, first=values[0], last=values[-1], peak=values[peak], where=x[peak])
+        _show(figure, x, series, alt)
 
 
 def bars(x, series, x_label, y_label, alt=""):
@@ -104,23 +95,24 @@ def bars(x, series, x_label, y_label, alt=""):
             left = [i + (index - (len(series) - 1) / 2) * width for i in range(len(x))]
             hatch = ("", "///", "...")[index]
             axes.bar(left, values, width, label=label, color=STYLES[index]["color"], hatch=hatch, edgecolor="white")
-            alt += " " + _course(label, x, values)
         axes.set_xticks(range(len(x)), [str(label) for label in x])
-        if len(series) > 1:
-            axes.legend(frameon=False)
-        display(render(figure, alt.strip()))
+        _show(figure, x, series, alt)
+
+
+def _show(figure, x, series, alt):
+    if len(series) > 1:
+        figure.axes[0].legend(frameon=False)
+    for label, values in series.items():
+        where, peak = max(zip(x, values), key=lambda point: point[1])
+        alt += " " + say("figure.course", label=label, first=values[0], last=values[-1], peak=peak, where=where)
+    display(render(figure, alt.strip()))
 
 
 @cache
-def published():
-    """Return GPT-2 small's published norms, with their sources, as stored in the package."""
-    return json.loads(files("helpers").joinpath("bundled", "gpt2_small_published_norms.json").read_text())
-
-
 def published_curve(position):
-    """Return the 13 published L2 norms for token position 0, or for positions from 1 on."""
-    key = "position_0" if position == 0 else "positions_1_and_later"
-    return published()["sources"]["submarat"][key]
+    """Return GPT-2 small's 13 published L2 norms (submarat) for token position 0, or for positions from 1 on."""
+    text = files("helpers").joinpath("bundled", "gpt2_small_published_norms.json").read_text()
+    return json.loads(text)["sources"]["submarat"]["position_0" if position == 0 else "positions_1_and_later"]
 
 
 class StreamFigure:
@@ -139,21 +131,23 @@ class StreamFigure:
 
         writes: also what each sublayer wrote. reference: also GPT-2 small's published curve.
         """
-        scale = lambda values, width: [value * (1 if quantity == "length" else width**-0.5) for value in values]
-        stream, written = scale(curve.stream, curve.width), scale(curve.writes, curve.width) if writes else []
-        final = scale([] if curve.final is None else [curve.final], curve.width)
-        known = scale(published_curve(curve.position), 768) if reference else []
-        layers = len(stream) // 2
+        scale, known_scale = (1, 1) if quantity == "length" else (curve.width**-0.5, 768**-0.5)
+        stream, final, layers = curve.stream * scale, curve.final * scale, len(curve.stream) // 2
+        written = curve.writes * scale if writes else stream[:0]
+        known = [value * known_scale for value in published_curve(curve.position)] if reference else []
         blocks = [i / 2 for i in range(2 * layers + 1)]
-        shown = {"stream": (blocks, stream), "final": ([layers + 0.6] * len(final), final)}
-        shown |= {"attention": (blocks[1 : len(written) : 2], written[::2]), "published": (range(len(known)), known)}
-        shown |= {"mlp": (blocks[2 : len(written) + 1 : 2], written[1::2])}
-        half, factor = layers // 2, stream[-1] / stream[0]
-        values = {"first": stream[0], "one": stream[2], "half": stream[2 * half], "middle": half, "last": stream[-1]}
-        alt = [say(f"stream.alt_{quantity}", title=curve.title, layers=layers, factor=factor, **values)]
-        alt += [say("stream.alt_final", value=value) for value in final]
+        where = blocks[1 : len(written) + 1]
+        shown = {
+            "stream": (blocks, stream),
+            "attention": (where[::2], written[::2]),
+            "mlp": (where[1::2], written[1::2]),
+        }
+        shown |= {"published": (range(len(known)), known), "final": ([layers + 0.6] * len(final), final)}
+        values = {"first": stream[0], "one": stream[2], "half": stream[layers // 2 * 2], "middle": layers // 2}
+        values |= {"last": stream[-1], "factor": stream[-1] / stream[0], "title": curve.title, "layers": layers}
+        alt = [say(f"stream.alt_{quantity}", **values), *(say("stream.alt_final", value=value) for value in final)]
         if writes:
-            top = max(range(2 * layers), key=lambda i: written[i])
+            top = written.argmax().item()
             kind = say("stream.attention_name" if top % 2 == 0 else "stream.mlp_name")
             alt.append(say("stream.alt_writes", kind=kind, block=top // 2 + 1, value=written[top]))
         if reference:
@@ -162,8 +156,7 @@ class StreamFigure:
             for name, line in self.lines.items():
                 line.set_data(*shown[name])
                 line.set_label(say(f"stream.{name}", model=curve.model))
-            axis = say("axis.block"), say(f"axis.{quantity}")
-            self.axes.set(yscale="log" if log else "linear", xlabel=axis[0], ylabel=axis[1])
+            self.axes.set(yscale="log" if log else "linear", ylabel=say(f"axis.{quantity}"))
             write_numbers(self.axes)
             self.axes.relim()
             self.axes.autoscale(True)  # set_ylim below turned it off at the last drawing

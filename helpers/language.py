@@ -7,20 +7,15 @@ from importlib.resources import files
 from babel.numbers import format_decimal
 
 LANGUAGES = ("en", "de", "sv")
-_current = "en"
+current = "en"  # the language in use
 
 
 def use(language):
     """Choose the language of everything `helpers` shows: "en", "de" or "sv". Raises ValueError otherwise."""
-    global _current
+    global current
     if language not in LANGUAGES:
         raise ValueError(f"language {language!r} is not one of {', '.join(LANGUAGES)}")
-    _current = language
-
-
-def current():
-    """Return the language in use."""
-    return _current
+    current = language
 
 
 @cache
@@ -36,7 +31,7 @@ def say(key, **values):
     Numbers are written as the language writes them. Raises KeyError for an unknown key.
     """
     shown = {k: number(v) if hasattr(v, "__float__") else v for k, v in values.items()}
-    return catalogue(_current)[key].format(**shown)
+    return catalogue(current)[key].format(**shown)
 
 
 def number(value, digits=3, trim=False):
@@ -57,4 +52,4 @@ def number(value, digits=3, trim=False):
         pattern = "0"
     else:
         value, pattern = float(f"{rounded}e{exponent}"), "0." + ("#" if trim else "0") * decimals
-    return format_decimal(value, pattern, locale=_current).replace("-", "−")
+    return format_decimal(value, pattern, locale=current).replace("-", "−")

@@ -33,7 +33,7 @@ def save(question, entry):
 
 
 class Prediction:
-    """A question with radio buttons; the measured answer appears after the choice.
+    """A question with radio buttons; the measured answer appears after the choice, and the first choice is kept.
 
     question: an id; its texts are "predict.<id>" and "predict.<id>_1", …. value: the measured number. bounds:
     increasing numbers between the answers: the first answer is below the first bound, the last from the last on.
@@ -46,9 +46,9 @@ class Prediction:
         self.measured = say("predict.measured", answer=self.options[self.answer], value=self.value)
         choices = {text: choice for choice, text in enumerate(self.options)} | {say("predict.show"): SHOW}
         known = load().get(question, {}).get("choice")
-        self.radio = ipywidgets.RadioButtons(
-            options=list(choices.items()), value=known if known in choices.values() else None, description=self.text
-        )
+        self.kept = known in choices.values()
+        first = known if self.kept else None
+        self.radio = ipywidgets.RadioButtons(options=list(choices.items()), value=first, description=self.text)
         self.radio.style.description_width, self.radio.layout.width = "initial", "max-content"
         self.radio.layout.flex_flow = "column"
         self.reveal = ipywidgets.HTML()
@@ -66,17 +66,16 @@ class Prediction:
 
     def _chosen(self, _):
         try:
-            save(self.question, {"choice": self.radio.value, "measured": self.value})
+            if not self.kept:  # the first choice is the prediction
+                save(self.question, {"choice": self.radio.value, "measured": self.value})
+                self.kept = True
             self.show("")
         except OSError:  # filelock's Timeout is one, too
             self.show(say("predict.not_kept"))
 
     def _repr_mimebundle_(self, **kwargs):
-        items, show = (
-            "".join(f"<li>{html.escape(option)}</li>" for option in self.options),
-            html.escape(say("predict.show")),
-        )
-        answer = f"<details><summary>{show}</summary>{html.escape(self.measured)}</details>"
+        items = "".join(f"<li>{html.escape(option)}</li>" for option in self.options)
+        answer = f"<details><summary>{say('predict.show')}</summary>{html.escape(self.measured)}</details>"
         plain = "\n".join([self.text, *(f"{number}. {option}" for number, option in enumerate(self.options, 1))])
         shown = {"text/html": f"<p>{html.escape(self.text)}</p><ol>{items}</ol>{answer}", "text/plain": plain}
         return self.box._repr_mimebundle_(**kwargs) | shown

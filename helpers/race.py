@@ -13,7 +13,7 @@ import ipywidgets
 from helpers import figures
 from helpers.experiments import Run, unigram
 from helpers.language import number, say
-from helpers.widgets import Explorer, choice
+from helpers.widgets import Explorer, choice, numbers
 
 KINDS = {
     "post": Run("post"),
@@ -59,9 +59,8 @@ class WarmupRace(Explorer):
         self.stop.on_click(self.halt)
         self.progress = ipywidgets.IntProgress()
         controls = {"kind": choice(ipywidgets.Dropdown, "race", KINDS, kind)}
-        for (name, values), value in zip(CHOICES.items(), (layers, rate, warmup)):
-            named, kept = [(number(v, trim=True), v) for v in values], {"style": controls["kind"].style}
-            controls[name] = ipywidgets.Dropdown(options=named, value=value, description=say(f"race.{name}"), **kept)
+        for name, value in (("layers", layers), ("rate", rate), ("warmup", warmup)):
+            controls[name] = numbers(ipywidgets.Dropdown, f"race.{name}", CHOICES[name], value)
         for control in controls.values():
             control.observe(self.halt, "value")  # before the new choice is drawn
         super().__init__(controls, self._draw_state)

@@ -59,16 +59,14 @@ def trace(model, ids):
     seen, handles = {}, []
 
     def keep(module, side, key):
-        def on_output(_, args, output):
-            seen[key] = _tensor(output)
-
-        def on_input(_, args, kwargs):
-            seen[key] = _tensor(args or next(iter(kwargs.values())))
+        def see(value):  # blocks and attentions return a tensor, or a tuple that starts with it
+            seen[key] = value if torch.is_tensor(value) else value[0]
 
         if side == "input":
-            handles.append(module.register_forward_pre_hook(on_input, with_kwargs=True))
+            hook = lambda _, args, kwargs: see(args or next(iter(kwargs.values())))
+            handles.append(module.register_forward_pre_hook(hook, with_kwargs=True))
         else:
-            handles.append(module.register_forward_hook(on_output))
+            handles.append(module.register_forward_hook(lambda _, args, output: see(output)))
 
     batch = ids if ids.dim() == 2 else ids[None]
     try:
@@ -96,18 +94,12 @@ def trace(model, ids):
     return result
 
 
-def _tensor(value):
-    """Blocks and attentions return a tensor, or a tuple that starts with it."""
-    return value if torch.is_tensor(value) else value[0]
-
-
 def _find_blocks(body):
     """Return the list of blocks and the final norm (or None) of a model without its output matrix."""
     lists = [module for module in body.children() if isinstance(module, nn.ModuleList) and len(module)]
     if not lists:
         raise UnknownDecoder(say("trace.no_blocks", model=type(body).__name__))
-    final_norms = [getattr(body, name) for name in ("final_norm", "ln_f", "norm") if hasattr(body, name)]
-    final_norm = next(iter(final_norms), None)
+    final_norm = next((getattr(body, name) for name in ("final_norm", "ln_f", "norm") if hasattr(body, name)), None)
     return max(lists, key=len), None if isinstance(final_norm, nn.Identity) else final_norm
 
 

@@ -5,7 +5,7 @@ import threading
 
 import ipywidgets
 
-from helpers.language import say
+from helpers.language import number, say
 
 SEEN = 300  # pictures kept; about 40 kB each
 
@@ -23,16 +23,13 @@ class Explorer:
         self.picture, self.error = None, None
         self._seen, self._lock = {}, threading.RLock()
         for control in controls.values():
-            control.observe(self._changed, "value")
+            control.observe(lambda _: self.refresh(), "value")
         self.box = ipywidgets.VBox([*controls.values(), self.image, self.message])
         self.refresh()
 
     def state(self):
         """Return the value of every control by name."""
         return {name: control.value for name, control in self.controls.items()}
-
-    def _changed(self, _):
-        self.refresh()
 
     def refresh(self):
         """Draw the present state, from memory if it was seen before."""
@@ -64,9 +61,13 @@ class Explorer:
 
 def choice(kind, key, options, value):
     """Return a control whose description and options come from the catalogue."""
-    named = [(say(f"{key}.{option}"), option) for option in options]
-    return kind(options=named, value=value, description=say(f"{key}.label"), style={"description_width": "initial"})
+    return _control(kind, f"{key}.label", [(say(f"{key}.{option}"), option) for option in options], value)
 
 
-def checkbox(key, value):
-    return ipywidgets.Checkbox(value=value, description=say(key), indent=False)
+def numbers(kind, key, options, value):
+    """Return a control over numbers, which it shows as the reader's language writes them."""
+    return _control(kind, key, [(number(option, trim=True), option) for option in options], value)
+
+
+def _control(kind, key, options, value):
+    return kind(options=options, value=value, description=say(key), style={"description_width": "initial"})

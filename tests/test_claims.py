@@ -10,7 +10,7 @@ from helpers import claims, language
 def test_every_entry_is_complete_in_three_languages():
     for name, entry in claims.ledger().items():
         assert set(entry) == {"lesson", "said_by", "verdict", "source", "bounds", "claim", "measures", "found"}, name
-        assert entry["verdict"] in claims.VERDICTS and entry["lesson"] in (1, 2, 3, 4) and entry["source"]
+        assert entry["verdict"] in claims.COLOURS and entry["lesson"] in (1, 2, 3, 4) and entry["source"]
         assert set(entry["said_by"]) <= set(language.LANGUAGES)
         for part in ("claim", "measures", "found"):
             assert set(entry[part]) == set(language.LANGUAGES), (name, part)

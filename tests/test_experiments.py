@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from helpers.experiments import initialise, language_loss, learning_rate, random_windows
+from helpers.experiments import initialise, language_loss, random_windows
 from helpers.gpt import PLACEMENTS, Config, Decoder
 
 D, N = 128, 3
@@ -124,20 +124,3 @@ def test_windows_reach_both_ends_of_the_data_and_not_further():
     starts = random_windows(data, 5, 200, seed=0)[:, 0]
     assert set(starts.tolist()) == {0, 1, 2}
     assert random_windows(data, 7, 2, seed=0).tolist() == [list(range(8))] * 2
-
-
-def test_the_rate_rises_in_a_line_to_the_peak_and_falls_in_a_cosine_to_zero():
-    steps, warmup, peak = 100, 20, 1e-3
-    rates = [learning_rate(step, steps, peak, warmup) for step in range(steps + 1)]
-    assert rates[:warmup] == pytest.approx([peak * (step + 1) / warmup for step in range(warmup)])
-    assert rates[warmup] == max(rates) == peak
-    assert rates[60] == pytest.approx(peak / 2)  # halfway down
-    assert rates[40] == pytest.approx(peak * (1 + math.sqrt(0.5)) / 2)
-    assert rates[steps] == pytest.approx(0, abs=1e-12)
-    assert all(a >= b for a, b in zip(rates[warmup:], rates[warmup + 1 :], strict=False))
-
-
-def test_without_warmup_the_rate_starts_at_the_peak():
-    assert learning_rate(0, 10, 0.5, 0) == 0.5
-    assert 0 < learning_rate(9, 10, 0.5, 0) < 0.05
-    assert learning_rate(3, 4, 0.5, 4) == 0.5  # nothing but warmup

@@ -91,7 +91,7 @@ def test_every_key_that_the_package_asks_for_is_there():
 @pytest.mark.parametrize("reader", LANGUAGES)
 def test_a_language_in_use_is_the_one_that_is_spoken(reader):
     language.use(reader)
-    assert language.current() == reader
+    assert language.current == reader
     assert say("placement.none") == catalogue(reader)["placement.none"]
 
 
@@ -100,7 +100,7 @@ def test_a_language_that_is_not_there_is_refused_and_the_old_one_stays():
     for other in ("xx", "EN", "", None):
         with pytest.raises(ValueError, match="is not one of en, de, sv"):
             language.use(other)
-    assert language.current() == "sv"
+    assert language.current == "sv"
 
 
 def test_an_unknown_key_or_a_missing_value_is_an_error():

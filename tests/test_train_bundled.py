@@ -1,6 +1,7 @@
 """The training of the bundled family goes on where it stopped, holds out what it says, and writes what it measured."""
 
 import json
+import math
 
 import pytest
 import torch
@@ -9,7 +10,6 @@ import train_bundled
 from safetensors import safe_open
 
 from helpers import experiments, gpt
-from helpers.experiments import learning_rate
 
 RATE = {"peak_rate": 1e-3, "warmup": 4}
 TINY = train_bundled.SETTINGS | RATE | {"positions": 8, "width": 16, "layers": 2, "heads": 2, "steps": 12, "batch": 4}
@@ -113,7 +113,7 @@ def test_training_is_adamw_with_the_settings_as_documented(corpus, work):
     assert trained.config == config
     adam = torch.optim.AdamW(model.parameters(), betas=(0.9, 0.98), weight_decay=0.01)
     for step in range(12):
-        adam.param_groups[0]["lr"] = learning_rate(step, 12, TINY["peak_rate"], 3)
+        adam.param_groups[0]["lr"] = train_bundled.learning_rate(step, 12, TINY["peak_rate"], 3)
         windows = experiments.random_windows(data, 8, 4, seed=step)
         logits = model(windows[:, :-1])
         loss = F.cross_entropy(logits.reshape(-1, 256), windows[:, 1:].reshape(-1))
@@ -229,3 +229,20 @@ def test_a_model_that_is_not_of_the_family_is_refused(monkeypatch, capsys):
     with pytest.raises(SystemExit):
         train_bundled.main()
     assert "invalid choice: 'gpt2'" in capsys.readouterr().err
+
+
+def test_the_rate_rises_in_a_line_to_the_peak_and_falls_in_a_cosine_to_zero():
+    steps, warmup, peak = 100, 20, 1e-3
+    rates = [train_bundled.learning_rate(step, steps, peak, warmup) for step in range(steps + 1)]
+    assert rates[:warmup] == pytest.approx([peak * (step + 1) / warmup for step in range(warmup)])
+    assert rates[warmup] == max(rates) == peak
+    assert rates[60] == pytest.approx(peak / 2)  # halfway down
+    assert rates[40] == pytest.approx(peak * (1 + math.sqrt(0.5)) / 2)
+    assert rates[steps] == pytest.approx(0, abs=1e-12)
+    assert all(a >= b for a, b in zip(rates[warmup:], rates[warmup + 1 :], strict=False))
+
+
+def test_without_warmup_the_rate_starts_at_the_peak():
+    assert train_bundled.learning_rate(0, 10, 0.5, 0) == 0.5
+    assert 0 < train_bundled.learning_rate(9, 10, 0.5, 0) < 0.05
+    assert train_bundled.learning_rate(3, 4, 0.5, 4) == 0.5  # nothing but warmup

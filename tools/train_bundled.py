@@ -13,6 +13,7 @@ The same seed on the same machine and with the same number of threads gives the 
 
 import argparse
 import json
+import math
 import os
 import platform
 from pathlib import Path
@@ -65,6 +66,13 @@ def held_out_loss(decoder, ids, batch=64):
     return sum(losses) / len(windows)
 
 
+def learning_rate(step, steps, peak, warmup):
+    """Return the rate at a step: linear warmup from 0 to `peak`, then a cosine down to 0."""
+    if step < warmup:
+        return peak * (step + 1) / warmup
+    return peak * 0.5 * (1 + math.cos(math.pi * (step - warmup) / max(1, steps - warmup)))
+
+
 def train(name, data, settings, work):
     """Train one model of the family, from its checkpoint if there is one; return (decoder, losses)."""
     placement, norm, _ = FAMILY[name]
@@ -88,7 +96,7 @@ def train(name, data, settings, work):
     progress = tqdm(range(len(losses), steps), initial=len(losses), total=steps, desc=name, mininterval=20)
     for step in progress:
         for group in optimizer.param_groups:
-            group["lr"] = experiments.learning_rate(step, steps, settings["peak_rate"], settings["warmup"])
+            group["lr"] = learning_rate(step, steps, settings["peak_rate"], settings["warmup"])
         windows = experiments.random_windows(data, config.positions, settings["batch"], settings["seed"] * 10**6 + step)
         loss = experiments.language_loss(decoder, windows)
         optimizer.zero_grad()
