@@ -4,6 +4,8 @@ import json
 import re
 import string
 import tomllib
+from functools import cache
+from pathlib import Path
 from urllib.parse import unquote
 
 import navigation
@@ -25,7 +27,9 @@ from lessons import (
 )
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+GLOSSARY = Path(__file__).with_name("glossary.toml")
 NAMES = {"en": "English", "de": "German", "sv": "Swedish"}
+CITING = ("sources",)  # cells that name papers, in the papers' words
 SHORTEST_ALT = 20  # characters; less describes no picture
 MACHINE_PATH = re.compile(r"(?<![\w.])/(?:root|home|tmp|work|Users)/[\w.+-]*")
 POINT = re.compile(r"(?:([A-Za-z]+)[ \u00a0])?(?<![\w.,-])(\d+\.\d+)(?![\w-]|\.\d)")
@@ -35,6 +39,18 @@ NUMBERED = set(  # what a number with a point may follow: it is part of a name t
 )
 QUOTES = {"en": "„", "de": "”", "sv": "„“"}  # marks that the language does not use; English closes with ”
 ONLY = {"en": "“English”", "de": "„Deutsch“", "sv": "”svenska”"}
+
+
+@cache
+def glossary():
+    """Return for each language a list of (compiled pattern of a forbidden word, the term, the reason or "")."""
+    found = {language: [] for language in LANGUAGES}
+    for concept in tomllib.loads(GLOSSARY.read_text(encoding="utf8")).values():
+        for language, patterns in concept.get("not", {}).items():
+            for pattern in patterns:
+                compiled = re.compile(rf"(?<![\w-]){pattern}", re.I)
+                found[language].append((compiled, concept[language], concept.get("why", "")))
+    return found
 
 
 def check(root):
@@ -52,6 +68,7 @@ def check(root):
             findings += outputs(notebook, language, name, vocabulary)
             findings += bars(books, language, name)
     findings += links(root, books)
+    findings += page_words(root)
     findings += catalogue(root)
     findings += claims(root)
     return findings
@@ -177,6 +194,8 @@ def texts(notebook, language, name, skip=()):
         if cell.cell_type == "markdown" and cell.get("id") not in (*BARS, *skip):
             yield from wrong_language(cell.source, language, at)
             yield from typography(prose.parts(cell.source), language, at)
+            if cell.get("id") not in CITING:
+                yield from terms(prose.plain(prose.without_titles(cell.source, language)), language, at)
             for _, alt in prose.parts(cell.source).images:
                 yield from alternative(alt, language, at)
 
@@ -217,6 +236,20 @@ def marks(text, language, at):
         yield f"{at}: quotation marks of another language; write {ONLY[language]}"
 
 
+def terms(text, language, at):
+    """Find words of a prose text for which the glossary has another one."""
+    for pattern, term, why in glossary()[language]:
+        for found in {match[0] for match in pattern.finditer(text)}:
+            word = re.search(rf"{re.escape(found)}[\w-]*", text)[0]
+            yield f"{at}: “{word}” is not in the glossary; write {term}" + (f" ({why})" if why else "")
+
+
+def wording(text, language, at):
+    """Find numbers, quotation marks and terms that are not those of the language."""
+    yield from marks(text, language, at)
+    yield from terms(text, language, at)
+
+
 def alternative(alt, language, at, vocabulary=prose.WORDS):
     """Find what is wrong with the alternative text of a picture."""
     if len(alt.strip()) < SHORTEST_ALT:
@@ -225,7 +258,7 @@ def alternative(alt, language, at, vocabulary=prose.WORDS):
     found = prose.language_of(alt, vocabulary)
     if found not in (None, language):
         yield f"{at}: an alternative text reads as {NAMES[found]}, not {NAMES[language]}; run the notebook again"
-    yield from marks(alt, language, at)
+    yield from wording(alt, language, at)
 
 
 # what running leaves behind
@@ -319,6 +352,13 @@ def pages(root):
     return sorted([*root.glob("*.md"), *root.glob("helpers/**/*.md"), *root.glob("notebooks/**/*.md")])
 
 
+def page_words(root):
+    """Find what is wrong with the wording of the README, which is English."""
+    for path in sorted(root.glob("*.md")):
+        source, at = path.read_text(encoding="utf8"), path.relative_to(root).as_posix()
+        yield from wording(prose.plain(prose.without_titles(source, "en")), "en", at)
+
+
 def dead(root, path, source, at):
     """Find the links of a Markdown text, which stands in the file `path`, that lead nowhere."""
     for link in prose.parts(source).links:
@@ -410,7 +450,7 @@ def catalogue(root):
                 yield f"{file}#{key}: empty; write it"
             elif placeholders(text) != placeholders(english[key]):
                 yield f"{file}#{key}: the placeholders differ from the English text; use {placeholders(english[key])}"
-            yield from marks(text, language, f"{file}#{key}")
+            yield from wording(re.sub(r"\{\w*\}", "⌷", text), language, f"{file}#{key}")
 
 
 def claims(root):
@@ -421,4 +461,4 @@ def claims(root):
             if not text or not text.strip():
                 yield f"{at}: missing; write it"
             else:
-                yield from marks(text, language, at)
+                yield from wording(text, language, at)

@@ -4,6 +4,7 @@
     python tools/notebooks.py sync
     python tools/notebooks.py translated LESSON CELL [CELL ...] [--lang de|sv]
     python tools/notebooks.py nav
+    python tools/notebooks.py spelling
     python tools/notebooks.py run [FILES ...] [--dry]
 
 check looks through the whole tree and prints one line for each finding, with the file, the cell and
@@ -19,11 +20,13 @@ one, or the path of a notebook.
 
 nav writes the bars at the top and the bottom of all notebooks.
 
+spelling prints the words that neither hunspell's dictionaries nor the lists in tools/words know.
+
 run executes notebooks from top to bottom, each on a fresh kernel, two at a time, and writes them
 in place with their outputs; it prints the time and the peak memory of each. With --dry nothing is
 written. Without FILES it takes all notebooks.
 
-Exit code 1 if check found something, sync refused something, a cell failed or a measured value left
+Exit code 1 if check or spelling found something, sync refused something, a cell failed or a measured value left
 its bounds.
 """
 
@@ -42,6 +45,7 @@ from tqdm import tqdm
 
 import checks
 import navigation
+import spelling
 import translations
 from lessons import OTHERS, ROOT, all_notebooks, digest, load
 
@@ -144,6 +148,7 @@ def arguments():
     commands.add_parser("check", help="find what is wrong in the whole tree")
     commands.add_parser("sync", help="copy code, new cells and their order to the translations")
     commands.add_parser("nav", help="write the bars at the top and the bottom")
+    commands.add_parser("spelling", help="find unknown words")
     marker = commands.add_parser("translated", help="say that a translation is up to date again")
     marker.add_argument("lesson", help="its name, the start of its name, or a notebook's path")
     marker.add_argument("cells", nargs="+", metavar="cell", help="the ids of cells")
@@ -156,11 +161,14 @@ def arguments():
 
 def perform(args, root=ROOT):
     """Carry out a command; return the lines of its report and whether all is well. Raises ValueError for a
-    wrong argument and for a file that is no notebook."""
+    wrong argument and for a file that is no notebook, OSError for spelling without hunspell."""
     if args.command == "run":
         return run([path.resolve() for path in args.files] or all_notebooks(root), write=not args.dry)
     if args.command == "check":
         findings = checks.check(root)
+        return findings or ["nothing found"], not findings
+    if args.command == "spelling":
+        findings = spelling.unknown(root)
         return findings or ["nothing found"], not findings
     if args.command == "sync":
         return translations.sync(root, load(root))
@@ -173,7 +181,7 @@ def perform(args, root=ROOT):
 def main():
     try:
         report, good = perform(arguments().parse_args())
-    except ValueError as error:
+    except (ValueError, OSError) as error:
         sys.exit(str(error))
     print("\n".join(report))
     sys.exit(0 if good else 1)

@@ -27,7 +27,7 @@ TAG = re.compile(r"<(/?[a-zA-Z][\w-]*)((?:\s[^<>]*)?)/?>")
 ATTRIBUTE = re.compile(r"([\w-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 URL = re.compile(r"<?https?://[^\s<>)]+>?")
 QUOTED = re.compile(r"(\*\*?|__?)(?=\S)[^*_\n]+?(?<=\S)\1|[“„”][^“”„\n]+[“”]|\"[^\"\n]+\"")
-LETTERS = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+LETTERS = re.compile(r"[A-Za-zÀ-ÖØ-öø-ž]+(?:['’][A-Za-zÀ-ÖØ-öø-ž]+)*")
 
 
 @dataclass
@@ -144,6 +144,12 @@ def sentences(text):
 def without_quotes(source):
     """Return a markdown text without what may be in another language: names of links, emphasised and quoted words."""
     return QUOTED.sub(" ", LINK.sub(" ", source))
+
+
+def without_titles(source, language):
+    """Return a markdown text without quoted and emphasised passages in another language, such as a paper's title."""
+    foreign = lambda text: votes(text)[language] == 0 and sum(votes(text).values()) > 0
+    return QUOTED.sub(lambda match: " " if foreign(match[0]) else match[0], source)
 
 
 def foreign_sentences(source, language):
