@@ -11,6 +11,7 @@ import checks
 import lessons
 import notebooks
 import prose
+import wording
 
 FIRST, SECOND = "01_first.ipynb", "02_second.ipynb"
 
@@ -138,6 +139,7 @@ FAULTS = {
         "notebooks/sv/00_more.ipynb",
         "has no English original",
     ),
+    "bad catalogue": (file("helpers/text/sv.toml", "[axis]", "[axis"), "helpers/text/sv.toml", "Expected"),
     "no notebook": (lambda t: t.path("sv", SECOND).write_text("{"), f"notebooks/sv/{SECOND}", "is not a notebook"),
     "missing cell": (on_notebook("de", drop("idea")), DE, "lacks idea; run sync"),
     "extra cell": (on_notebook("en", drop("read")), f"{DE} {SV} {EN}", "has read too many; run sync"),
@@ -183,6 +185,7 @@ FAULTS = {
         "still English",
     ),
     "decimal point": (source("de", FIRST, "idea", "0,5", "0.5"), f"{DE}#idea", "decimal point: 0.5; write 0,5"),
+    "point before a hyphen": (source("de", FIRST, "read", "an.", "an, 1.5-mal."), f"{DE}#read", "write 1,5"),
     "point in a formula": (source("sv", FIRST, "idea", "1{,}5", "1.5"), f"{SV}#idea", "write 1{,}5"),
     "per cent": (source("sv", FIRST, "idea", "10\u202f%", "10%"), f"{SV}#idea", "narrow no-break space"),
     "English per cent": (
@@ -360,13 +363,11 @@ def test_handed_out_notebooks_need_no_outputs(tree):
 
 
 @pytest.mark.parametrize("good", (True, False))
-def test_the_command_prints_the_findings_and_tells_by_its_exit_code(tree, good, monkeypatch, capsys):
+def test_the_command_prints_the_findings_and_tells_by_its_exit_code(tree, good, capsys):
     if not good:
         tree.path("de", SECOND).unlink()
-    monkeypatch.setattr("sys.argv", ["notebooks.py", "check"])
-    monkeypatch.setattr(notebooks.perform, "__defaults__", (tree.root,))
     with pytest.raises(SystemExit) as stopped:
-        notebooks.main()
+        notebooks.main(["check"], tree.root)
     assert stopped.value.code == (0 if good else 1)
     assert capsys.readouterr().out.count("\n") >= 1
 
@@ -375,18 +376,18 @@ def test_the_command_prints_the_findings_and_tells_by_its_exit_code(tree, good, 
 
 
 def test_the_glossary_has_every_language_and_does_not_forbid_its_own_terms():
-    table = tomllib.loads(checks.GLOSSARY.read_text(encoding="utf8"))
+    table = tomllib.loads(wording.GLOSSARY.read_text(encoding="utf8"))
     for concept, entry in table.items():
         assert set(entry) <= {"en", "de", "sv", "not", "why"} and {"en", "de", "sv"} <= set(entry), concept
         for language in lessons.LANGUAGES:
-            assert list(checks.terms(entry[language], language, concept)) == [], concept
+            assert list(wording.terms(entry[language], language, concept)) == [], concept
     assert "residual-stream" in table
 
 
 def test_forbidden_words_are_found_and_their_likes_are_not():
     forbidden = {
         "en": "The Euclidean norm. A skip connection. We normalize it. Warm-up steps.",
-        "de": "Restverbindung. Normierung. Die Aufmerksamkeit. Der Loss. Wie Sie sehen. Alle Tokens.",
+        "de": "Restverbindung. Normierung. Die Aufmerksamkeit. Der Loss. Die Token-Einbettung. Selbstaufmerksamkeit. Wie Sie sehen. Alle Tokens.",
         "sv": "En transformator. Normering. Inlärningshastigheten. Alla tokens. Om ni vill.",
     }
     allowed = {
@@ -396,8 +397,8 @@ def test_forbidden_words_are_found_and_their_likes_are_not():
     }
     for language in lessons.LANGUAGES:
         sentences = forbidden[language].rstrip(".").split(". ")
-        assert [s for s in sentences if not list(checks.terms(s, language, ""))] == []
-        assert list(checks.terms(allowed[language], language, "")) == []
+        assert [s for s in sentences if not list(wording.terms(s, language, ""))] == []
+        assert list(wording.terms(allowed[language], language, "")) == []
 
 
 def test_markdown_is_taken_apart():

@@ -229,11 +229,9 @@ def test_translated_refuses_a_language_without_the_notebook(tree):
     assert tree.bytes() == before
 
 
-def test_a_refusal_reaches_the_author_as_one_sentence(tree, monkeypatch):
-    monkeypatch.setattr("sys.argv", ["notebooks.py", "translated", "01_first", "nothing"])
-    monkeypatch.setattr(notebooks.perform, "__defaults__", (tree.root,))
+def test_a_refusal_reaches_the_author_as_one_sentence(tree):
     with pytest.raises(SystemExit, match="has no cell 'nothing'"):
-        notebooks.main()
+        notebooks.main(["translated", "01_first", "nothing"], tree.root)
 
 
 # nav

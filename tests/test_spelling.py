@@ -6,9 +6,9 @@ import tomllib
 import pytest
 from small_tree import ALT, Tree
 
-import checks
 import lessons
 import spelling
+import wording
 
 
 @pytest.fixture(autouse=True)
@@ -33,7 +33,7 @@ def test_the_lists_hold_each_word_once(name):
 
 @pytest.mark.parametrize("language", lessons.LANGUAGES)
 def test_the_terms_of_the_glossary_are_known(language):
-    glossary = tomllib.loads(checks.GLOSSARY.read_text(encoding="utf8"))
+    glossary = tomllib.loads(wording.GLOSSARY.read_text(encoding="utf8"))
     terms = [word for entry in glossary.values() for word in spelling.words(entry[language])]
     assert spelling.rejected(language, terms) - {"re"} == set()  # -re, an ending
 

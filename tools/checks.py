@@ -4,12 +4,11 @@ import json
 import re
 import string
 import tomllib
-from functools import cache
-from pathlib import Path
 from urllib.parse import unquote
 
 import navigation
 import prose
+import wording
 from lessons import (
     BARS,
     LANGUAGES,
@@ -27,39 +26,17 @@ from lessons import (
 )
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
-GLOSSARY = Path(__file__).with_name("glossary.toml")
-NAMES = {"en": "English", "de": "German", "sv": "Swedish"}
 CITING = ("sources",)  # cells that name papers, in the papers' words
-SHORTEST_ALT = 20  # characters; less describes no picture
 MACHINE_PATH = re.compile(r"(?<![\w.])/(?:root|home|tmp|work|Users)/[\w.+-]*")
-POINT = re.compile(r"(?:([A-Za-z]+)[ \u00a0])?(?<![\w.,-])(\d+\.\d+)(?![\w-]|\.\d)")
-NUMBERED = set(  # what a number with a point may follow: it is part of a name then
-    """Abschnitt avsnitt Kapitel kapitel Version version Python PyTorch torch Llama Qwen Gemma Phi OLMo GLM EXAONE
-    Mistral Falcon GPT arXiv transformers CUDA""".split()
-)
-QUOTES = {"en": "„", "de": "”", "sv": "„“"}  # marks that the language does not use; English closes with ”
-ONLY = {"en": "“English”", "de": "„Deutsch“", "sv": "”svenska”"}
-
-
-@cache
-def glossary():
-    """Return for each language a list of (compiled pattern of a forbidden word, the term, the reason or "")."""
-    found = {language: [] for language in LANGUAGES}
-    for concept in tomllib.loads(GLOSSARY.read_text(encoding="utf8")).values():
-        for language, patterns in concept.get("not", {}).items():
-            for pattern in patterns:
-                compiled = re.compile(rf"(?<![\w-]){pattern}", re.I)
-                found[language].append((compiled, concept[language], concept.get("why", "")))
-    return found
 
 
 def check(root):
-    """Return all findings of the tree below a folder."""
+    """Return all findings of the tree below a folder; only one if a file cannot be read at all."""
     try:
-        books = load(root)
+        books, vocabulary = load(root), vocabulary_of(root)
     except ValueError as error:
         return [str(error).replace(f"{root}/", "")]
-    findings, vocabulary = [*missing(books)], vocabulary_of(root)
+    findings = [*missing(books)]
     for language in LANGUAGES:
         for name, notebook in books[language].items():
             if language != "en" and name in books["en"]:
@@ -71,7 +48,7 @@ def check(root):
     findings += page_words(root)
     findings += catalogue(root)
     findings += claims(root)
-    return findings
+    return list(dict.fromkeys(findings))
 
 
 def missing(books):
@@ -142,7 +119,11 @@ def differences(english, own):
         lacks, extra = [form(x) for x in getattr(theirs, kind)], []
         for item in map(form, getattr(ours, kind)):
             lacks.remove(item) if item in lacks else extra.append(item)
-        words = [f"{word} {' '.join(map(short, items))}" for word, items in (("lacks", lacks), ("has", extra)) if items]
+        words = [
+            f"{word} {' '.join(map(wording.short, items))}"
+            for word, items in (("lacks", lacks), ("has", extra))
+            if items
+        ]
         if words:
             kind = {"spans": "code spans", "tags": "HTML tags"}.get(kind, kind)
             lines.append(f"{kind} differ from the original: {', '.join(words)}")
@@ -151,18 +132,12 @@ def differences(english, own):
     return lines
 
 
-def short(item, most=60):
-    """Return an item as one short line."""
-    text = " ".join(str(item).split())
-    return text if len(text) <= most else text[: most - 1] + "…"
-
-
 def untranslated(original, cell, at):
     """Find single sentences that stand in the translation as they stand in the original."""
     theirs = set(prose.sentences(prose.plain(prose.without_quotes(original.source))))
     for sentence in prose.sentences(prose.plain(prose.without_quotes(cell.source))):
         if sentence in theirs and len([w for w in prose.words(sentence) if w.islower() and len(w) > 1]) >= 3:
-            yield f"{at}: a sentence is still English: {short(sentence)}"
+            yield f"{at}: a sentence is still English: {wording.short(sentence)}"
 
 
 def waiting(books, language, name):
@@ -192,73 +167,12 @@ def texts(notebook, language, name, skip=()):
         if found := MACHINE_PATH.search(json.dumps(cell, ensure_ascii=False)):
             yield f"{at}: {found[0]} is a path of one machine; take it out"
         if cell.cell_type == "markdown" and cell.get("id") not in (*BARS, *skip):
-            yield from wrong_language(cell.source, language, at)
-            yield from typography(prose.parts(cell.source), language, at)
+            yield from wording.wrong_language(cell.source, language, at)
+            yield from wording.typography(prose.parts(cell.source), language, at)
             if cell.get("id") not in CITING:
-                yield from terms(prose.plain(prose.without_titles(cell.source, language)), language, at)
+                yield from wording.terms(prose.plain(prose.without_titles(cell.source, language)), language, at)
             for _, alt in prose.parts(cell.source).images:
-                yield from alternative(alt, language, at)
-
-
-def wrong_language(source, language, at):
-    """Find prose in another language: the whole text, or one of its sentences."""
-    found = prose.language_of(prose.plain(source))
-    if found not in (None, language):
-        yield f"{at}: reads as {NAMES[found]}; it should be {NAMES[language]}"
-        return
-    for sentence in prose.foreign_sentences(source, language):
-        found = prose.language_of(sentence)
-        yield f"{at}: a sentence reads as {NAMES[found]}, not {NAMES[language]}: {short(sentence)}"
-
-
-def typography(parts, language, at):
-    """Find numbers and quotation marks that are not written as the language writes them."""
-    yield from marks(parts.prose, language, at)
-    if language != "en":
-        for formula in parts.formulas:
-            if found := re.search(r"\d+\.\d+", formula):
-                yield f"{at}: decimal point in a formula: {found[0]}; write {found[0].replace('.', '{,}')}"
-
-
-def decimal_points(text):
-    """Return the numbers in a prose text that are written with a point; names of versions and papers are none."""
-    found = [number for name, number in POINT.findall(text) if name not in NUMBERED]
-    return [number for number in found if not re.fullmatch(r"\d{4}\.\d{4,5}", number)]
-
-
-def marks(text, language, at):
-    """Find a decimal point, a per cent sign or quotation marks of another language in a prose text."""
-    for number in decimal_points(text) if language != "en" else ():
-        yield f"{at}: decimal point: {number}; write {number.replace('.', ',')}"
-    if found := re.search(r"\d +%" if language == "en" else r"\d[^\S\u202f]?%", text):
-        yield f"{at}: {found[0]}: {'no space' if language == 'en' else 'a narrow no-break space (U+202F)'} before %"
-    if set(QUOTES[language]) & set(text):
-        yield f"{at}: quotation marks of another language; write {ONLY[language]}"
-
-
-def terms(text, language, at):
-    """Find words of a prose text for which the glossary has another one."""
-    for pattern, term, why in glossary()[language]:
-        for found in {match[0] for match in pattern.finditer(text)}:
-            word = re.search(rf"{re.escape(found)}[\w-]*", text)[0]
-            yield f"{at}: “{word}” is not in the glossary; write {term}" + (f" ({why})" if why else "")
-
-
-def wording(text, language, at):
-    """Find numbers, quotation marks and terms that are not those of the language."""
-    yield from marks(text, language, at)
-    yield from terms(text, language, at)
-
-
-def alternative(alt, language, at, vocabulary=prose.WORDS):
-    """Find what is wrong with the alternative text of a picture."""
-    if len(alt.strip()) < SHORTEST_ALT:
-        yield f"{at}: a picture has no alternative text, or one that is too short; describe what it shows"
-        return
-    found = prose.language_of(alt, vocabulary)
-    if found not in (None, language):
-        yield f"{at}: an alternative text reads as {NAMES[found]}, not {NAMES[language]}; run the notebook again"
-    yield from wording(alt, language, at)
+                yield from wording.alternative(alt, language, at)
 
 
 # what running leaves behind
@@ -270,9 +184,6 @@ def outputs(notebook, language, name, vocabulary=prose.WORDS):
         yield f"{where(language, name)}: holds the state of widgets; run it with tools/notebooks.py run"
     code = [cell for cell in notebook.cells if cell.cell_type == "code" and cell.source.strip()]
     handed_out = name.split("/")[0] in UNTESTED
-    if not handed_out and [c.get("execution_count") for c in code] != list(range(1, len(code) + 1)):
-        first = next(c for i, c in enumerate(code, 1) if c.get("execution_count") != i)
-        yield f"{where(language, name, first)}: not executed from top to bottom; run the notebook"
     shown = [cell for cell in code if cell.get("outputs") or not handed_out]
     stale = [cell for cell in shown if cell.metadata.get("executed") != digest(cell.source)]
     if stale:
@@ -281,6 +192,9 @@ def outputs(notebook, language, name, vocabulary=prose.WORDS):
             f"{where(language, name, stale[0])}: its outputs{more} are missing or come from another source; "
             "run the notebook"
         )
+    elif not handed_out and [c.get("execution_count") for c in code] != list(range(1, len(code) + 1)):
+        first = next(c for i, c in enumerate(code, 1) if c.get("execution_count") != i)
+        yield f"{where(language, name, first)}: not executed from top to bottom; run the notebook"
     for cell in code:
         at = where(language, name, cell)
         for output in cell.get("outputs", []):
@@ -302,21 +216,13 @@ def one_output(output, handed_out, language, at, vocabulary):
     if "svg" in found.tags and not re.search(r"<svg[^>]*aria-label=", source):
         yield f"{at}: a drawing without an alternative text; show it as <img alt=…>"
     for _, alt in found.images:
-        yield from alternative(alt, language, at, vocabulary)
-    yield from card(found.prose, language, at, vocabulary)
+        yield from wording.alternative(alt, language, at, vocabulary)
+    yield from wording.shown(found.prose, language, at, vocabulary)
 
 
 def joined(text):
     """Return a text of a notebook, which may be a list of lines."""
     return text if isinstance(text, str) else "".join(text)
-
-
-def card(text, language, at, vocabulary):
-    """Find what is wrong with the words that a cell shows as HTML."""
-    found = prose.language_of(text, vocabulary)
-    if found not in (None, language):
-        yield f"{at}: what it shows reads as {NAMES[found]}, not {NAMES[language]}; run the notebook again"
-    yield from marks(text, language, at)
 
 
 def bars(books, language, name):
@@ -356,7 +262,7 @@ def page_words(root):
     """Find what is wrong with the wording of the README, which is English."""
     for path in sorted(root.glob("*.md")):
         source, at = path.read_text(encoding="utf8"), path.relative_to(root).as_posix()
-        yield from wording(prose.plain(prose.without_titles(source, "en")), "en", at)
+        yield from wording.words(prose.plain(prose.without_titles(source, "en")), "en", at)
 
 
 def dead(root, path, source, at):
@@ -392,8 +298,11 @@ def anchors(path):
 
 
 def toml(path):
-    """Return the content of a TOML file, or an empty dictionary if it is not there."""
-    return tomllib.loads(path.read_text(encoding="utf8")) if path.exists() else {}
+    """Return the content of a TOML file, empty if it is not there. Raises ValueError, naming the file, for bad TOML."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf8")) if path.exists() else {}
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{path}: {error}") from None
 
 
 def catalogue_of(root, language):
@@ -450,7 +359,7 @@ def catalogue(root):
                 yield f"{file}#{key}: empty; write it"
             elif placeholders(text) != placeholders(english[key]):
                 yield f"{file}#{key}: the placeholders differ from the English text; use {placeholders(english[key])}"
-            yield from wording(re.sub(r"\{\w*\}", "⌷", text), language, f"{file}#{key}")
+            yield from wording.words(re.sub(r"\{\w*\}", "⌷", text), language, f"{file}#{key}")
 
 
 def claims(root):
@@ -461,4 +370,4 @@ def claims(root):
             if not text or not text.strip():
                 yield f"{at}: missing; write it"
             else:
-                yield from wording(text, language, at)
+                yield from wording.words(text, language, at)

@@ -159,7 +159,7 @@ def arguments():
     return parser
 
 
-def perform(args, root=ROOT):
+def perform(args, root):
     """Carry out a command; return the lines of its report and whether all is well. Raises ValueError for a
     wrong argument and for a file that is no notebook, OSError for spelling without hunspell."""
     if args.command == "run":
@@ -178,9 +178,10 @@ def perform(args, root=ROOT):
     return translations.translated(root, load(root), args.lesson, args.cells, languages), True
 
 
-def main():
+def main(words=None, root=ROOT):
+    """Carry out the command of the command line, or of a list of words, and end with its exit code."""
     try:
-        report, good = perform(arguments().parse_args())
+        report, good = perform(arguments().parse_args(words), root)
     except (ValueError, OSError) as error:
         sys.exit(str(error))
     print("\n".join(report))
