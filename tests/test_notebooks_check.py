@@ -392,7 +392,8 @@ def test_forbidden_words_are_found_and_their_likes_are_not():
     }
     allowed = {
         "en": "The size of the prize. A residual connection. Sandwich norm.",
-        "de": "Ein Skalierungsfaktor. Ungesehener Text. Output-Norm. Die Features des Tokens. Zwei Bilder: Sie zeigen es.",
+        "de": "Ein Skalierungsfaktor. Ungesehener Text. Output-Norm. Die Features des Tokens. Zwei Bilder: Sie zeigen es. "
+        "Ihre Länge bleibt. Die Länge der Token ist 3. Im Durchschnitt. Die Streuung der Seeds.",
         "sv": "Normerna. I medeltal. En tokens egna features. Norm på utdata. Osedd text.",
     }
     for language in lessons.LANGUAGES:

@@ -50,7 +50,7 @@ def test_sync_creates_missing_notebooks_without_marks_or_outputs_and_says_what_w
         if cell.cell_type == "code":
             assert (cell.outputs, cell.execution_count, dict(cell.metadata)) == ([], None, {})
         elif cell.id not in lessons.BARS:
-            assert cell.source == original.source and "translation" not in cell.metadata
+            assert cell.source == original.source and lessons.mark(cell) is None
     assert lessons.by_id(new)["setup"].source == 'from helpers import language\n\nlanguage.use("sv")'
 
 
@@ -101,7 +101,7 @@ def test_sync_takes_over_the_order_and_the_metadata_of_cells(tree):
 
 
 def test_sync_removes_code_and_untranslated_cells_that_are_gone(tree):
-    long = "This is the new cell that nobody has translated, and it is gone again."
+    long = "Does torch agree?"
     with tree.edit("en", FIRST) as notebook:
         notebook.cells.insert(2, lessons.nbformat.v4.new_markdown_cell(long, id="new"))
         notebook.cells.insert(3, lessons.nbformat.v4.new_code_cell("y = 2", id="more"))
@@ -121,6 +121,21 @@ def test_sync_fetches_an_untranslated_cell_again_when_the_original_changes(tree)
     with tree.edit("en", FIRST) as notebook:
         lessons.by_id(notebook)["new"].source = "This is not what the cell is about."
     run(tree, "sync")
+    assert tree.cell("sv", FIRST, "new").source == "This is not what the cell is about."
+
+
+@pytest.mark.parametrize("text", ("What is it?", "## Quellen\n\nOf the one and the other"))
+def test_sync_keeps_what_a_translator_wrote_and_did_not_mark_yet(tree, text):
+    with tree.edit("en", FIRST) as notebook:
+        new = lessons.nbformat.v4.new_markdown_cell("This is what the cell is about.", id="new")
+        notebook.cells.insert(2, new)
+    run(tree, "sync")
+    with tree.edit("de", FIRST) as notebook:
+        lessons.by_id(notebook)["new"].source = text
+    with tree.edit("en", FIRST) as notebook:
+        lessons.by_id(notebook)["new"].source = "This is not what the cell is about."
+    run(tree, "sync")
+    assert tree.cell("de", FIRST, "new").source == text
     assert tree.cell("sv", FIRST, "new").source == "This is not what the cell is about."
 
 

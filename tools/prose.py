@@ -129,12 +129,6 @@ def language_of(text, vocabulary=WORDS):
     return first[0] if first[1] >= 2 and first[1] > 2 * second[1] else None
 
 
-def is_only(text, language):
-    """Tell whether a prose text is in a language beyond doubt: no word of it belongs to another one."""
-    counted = votes(text)
-    return counted[language] >= 3 and sum(counted.values()) == counted[language]
-
-
 def sentences(text):
     """Return the sentences of a prose text; a heading, a list item and a table cell end one as well."""
     pieces = re.split(r"\n\s*\n|\n\s*(?:[-*+#]+|\d+[.)])\s|\||(?<=[.!?:;])\s+", text)

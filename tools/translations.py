@@ -4,7 +4,6 @@ import copy
 
 import nbformat
 
-import prose
 from lessons import (
     BARS,
     LANGUAGES,
@@ -13,13 +12,15 @@ from lessons import (
     digest,
     ids,
     in_language,
+    mark,
     path_of,
     state,
     where,
     write,
 )
 
-OWN = ("translation", "executed")  # the metadata that belongs to a cell of one language
+COPIED = "copied"  # the mark of the English text that sync put into a cell; it holds until someone changes the cell
+OWN = ("translation", "executed", COPIED)  # the metadata that belongs to a cell of one language
 
 
 def metadata(original, own):
@@ -28,31 +29,42 @@ def metadata(original, own):
     return {key: value for key, value in original.metadata.items() if key not in OWN} | kept
 
 
-def synced_cell(original, own, language):
-    """Return the cell of a translation: code as in the original, its outputs if it is unchanged, or the translation.
+def synced_text(original, own):
+    """Return a Markdown cell of a translation: the translation, or the English text as long as there is none."""
+    own = own if own and (own.get("id") in BARS or is_translated(own)) else None
+    cell = copy.deepcopy(own or original)
+    cell.metadata = nbformat.from_dict(metadata(original, own))
+    cell.metadata.pop(COPIED, None)
+    if own is None and cell.get("id") not in BARS:
+        cell.metadata[COPIED] = digest(cell.source)
+    return cell
 
-    own: the cell of the same id in the translation, or None. A cell that is still in English is fetched again.
-    """
-    own = own if own and own.cell_type == original.cell_type else None
-    if original.cell_type == "markdown":
-        own = own if own and (own.get("id") in BARS or is_translated(own)) else None
-        cell = copy.deepcopy(own or original)
-    else:
-        source = in_language(original, language)
-        own = own if own and own.source == source else None
-        cell = copy.deepcopy(own or original)
-        cell.source = source
+
+def synced_code(original, own, language):
+    """Return a code cell of a translation: the original's code, with the translation's outputs if it is unchanged."""
+    source = in_language(original, language)
+    own = own if own and own.source == source else None
+    cell = copy.deepcopy(own or original)
+    cell.source = source
     if original.cell_type == "code" and own is None:
         cell.outputs, cell.execution_count = [], None
     cell.metadata = nbformat.from_dict(metadata(original, own))
     return cell
 
 
+def synced_cell(original, own, language):
+    """Return the cell of a translation in step with the original; own is the cell of the same id, or None."""
+    own = own if own and own.cell_type == original.cell_type else None
+    if original.cell_type == "markdown":
+        return synced_text(original, own)
+    return synced_code(original, own, language)
+
+
 def is_translated(cell):
-    """Tell whether a cell of a translation holds words that someone wrote: not when it is still in English."""
+    """Tell whether a cell of a translation holds words that someone wrote: not when it is as sync made it."""
     if cell.cell_type != "markdown" or cell.get("id") in BARS or not cell.source.strip():
         return False
-    return "translation" in cell.metadata or not prose.is_only(prose.plain(cell.source), "en")
+    return mark(cell) is not None or cell.metadata.get(COPIED) != digest(cell.source)
 
 
 def refusals(english, own, at):
@@ -111,7 +123,7 @@ def sync(root, books):
             good = False
         for name, english in books["en"].items():
             own, at = books[language].get(name), where(language, name)
-            if own and (refused := refusals(english, own, at)):
+            if refused := refusals(english, own or english, at):
                 report += [*refused, f"{at}: left alone"]
                 good = False
                 continue
@@ -166,6 +178,7 @@ def translated(root, books, lesson, cells, languages=OTHERS):
         own = by_id(books[language][name])
         for cell in cells:
             own[cell].metadata["translation"] = {"of": digest(originals[cell].source)}
+            own[cell].metadata.pop(COPIED, None)
         changed = write(path_of(root, language, name), books[language][name])
         report.append(f"{where(language, name)}: {'marked' if changed else 'was marked already'}: {' '.join(cells)}")
     return report
