@@ -179,6 +179,11 @@ FAULTS = {
         f"{DE}#title",
         "a sentence reads as English, not German: What does that",
     ),
+    "bold sentence in English": (
+        source("sv", FIRST, "title", "tal.", "tal. **What does that tell you about the other ones?**"),
+        f"{SV}#title",
+        "a sentence reads as English, not Swedish",
+    ),
     "same sentence": (
         source("sv", FIRST, "read", "Titta på linjen.", "Look at the line."),
         f"{SV}#read",
