@@ -1,15 +1,36 @@
 """Tools for the authors of the notebooks.
 
+    python tools/notebooks.py check
+    python tools/notebooks.py sync
+    python tools/notebooks.py translated LESSON CELL [CELL ...] [--lang de|sv]
+    python tools/notebooks.py nav
+    python tools/notebooks.py spelling
     python tools/notebooks.py run [FILES ...] [--dry]
+
+check looks through the whole tree and prints one line for each finding, with the file, the cell and
+what to do.
+
+sync copies code, new cells and the order of cells from the English notebooks to the German and Swedish
+ones, and creates those that are missing. It keeps translations, their marks, and the outputs of unchanged
+code; it never drops or overwrites a translated cell. It lists the cells that wait for a translator.
+
+translated marks cells as up to date, on your word, after you have translated them or seen that a change
+of the English text does not touch the translation. LESSON is a name such as 01_layernorm, the start of
+one, or the path of a notebook.
+
+nav writes the bars at the top and the bottom of all notebooks.
+
+spelling prints the words that neither hunspell's dictionaries nor the lists in tools/words know.
 
 run executes notebooks from top to bottom, each on a fresh kernel, two at a time, and writes them
 in place with their outputs; it prints the time and the peak memory of each. With --dry nothing is
-written. Without FILES it takes all notebooks. Exit code 1 if a cell failed or a measured value
-left its bounds.
+written. Without FILES it takes all notebooks.
+
+Exit code 1 if check or spelling found something, sync refused something, a cell failed or a measured value left
+its bounds.
 """
 
 import argparse
-import hashlib
 import os
 import re
 import sys
@@ -22,20 +43,15 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError
 from tqdm import tqdm
 
-ROOT = Path(__file__).parents[1]
+import checks
+import navigation
+import spelling
+import translations
+from lessons import OTHERS, ROOT, all_notebooks, digest, load
+
 KERNELS = 2  # at once: importing torch dominates, and more do not help on two cores
 CELL_LIMIT = 120  # seconds
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
-
-
-def digest(source):
-    """Return the mark of a cell's source: the first 12 hex digits of its SHA-256."""
-    return hashlib.sha256(source.encode("utf8")).hexdigest()[:12]
-
-
-def all_notebooks():
-    """Return the paths of all notebooks of the project."""
-    return sorted(p for p in (ROOT / "notebooks").rglob("*.ipynb") if ".ipynb_checkpoints" not in p.parts)
 
 
 def execute(notebook, folder, progress=lambda: None):
@@ -125,14 +141,49 @@ def run(paths, write=True):
     return report, good
 
 
-def main():
+def arguments():
+    """Return the parser of the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("check", help="find what is wrong in the whole tree")
+    commands.add_parser("sync", help="copy code, new cells and their order to the translations")
+    commands.add_parser("nav", help="write the bars at the top and the bottom")
+    commands.add_parser("spelling", help="find unknown words")
+    marker = commands.add_parser("translated", help="say that a translation is up to date again")
+    marker.add_argument("lesson", help="its name, the start of its name, or a notebook's path")
+    marker.add_argument("cells", nargs="+", metavar="cell", help="the ids of cells")
+    marker.add_argument("--lang", choices=OTHERS, help="only this language")
     runner = commands.add_parser("run", help="execute notebooks in place")
     runner.add_argument("files", nargs="*", type=Path)
     runner.add_argument("--dry", action="store_true", help="write nothing")
-    args = parser.parse_args()
-    report, good = run([path.resolve() for path in args.files] or all_notebooks(), write=not args.dry)
+    return parser
+
+
+def perform(args, root):
+    """Carry out a command; return the lines of its report and whether all is well. Raises ValueError for a
+    wrong argument and for a file that is no notebook, OSError for spelling without hunspell."""
+    if args.command == "run":
+        return run([path.resolve() for path in args.files] or all_notebooks(root), write=not args.dry)
+    if args.command == "check":
+        findings = checks.check(root)
+        return findings or ["nothing found"], not findings
+    if args.command == "spelling":
+        findings = spelling.unknown(root)
+        return findings or ["nothing found"], not findings
+    if args.command == "sync":
+        return translations.sync(root, load(root))
+    if args.command == "nav":
+        return navigation.nav(root, load(root)), True
+    languages = [args.lang] if args.lang else OTHERS
+    return translations.translated(root, load(root), args.lesson, args.cells, languages), True
+
+
+def main(words=None, root=ROOT):
+    """Carry out the command of the command line, or of a list of words, and end with its exit code."""
+    try:
+        report, good = perform(arguments().parse_args(words), root)
+    except (ValueError, OSError) as error:
+        sys.exit(str(error))
     print("\n".join(report))
     sys.exit(0 if good else 1)
 

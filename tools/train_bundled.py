@@ -161,7 +161,7 @@ They are teaching models: small enough to ship, good enough to show how a traine
 behaves. They are not GPT-2 and write no sensible text. Tokens are UTF-8 bytes. Written by
 `tools/train_bundled.py`; do not edit by hand.
 
-Loss in nats a byte: training is the mean of the last 100 steps; held-out text is the last 5% of
+Loss in nats per byte: training is the mean of the last 100 steps; held-out text is the last 5% of
 each book, evaluated with the float16 weights that are shipped.
 
 | model | norm | placement | peak rate | warmup | training | en | de | sv | mean of en, de, sv |
@@ -170,7 +170,7 @@ each book, evaluated with the float16 weights that are shipped.
 ## How they were trained
 {listing}
 
-AdamW, linear warmup, then a cosine down to 0. DeepNorm uses α = (2N)^¼ on the skip path and the gain
+AdamW, linear warmup, then a cosine down to 0. DeepNorm uses α = (2N)^¼ on the residual path and the gain
 β = (8N)^−¼ at initialisation (Wang et al. 2022), N = 12.
 
 ## Data and licence

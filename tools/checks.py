@@ -1,0 +1,373 @@
+"""The findings of `python tools/notebooks.py check`: one line each, with the file, the cell and what to do."""
+
+import json
+import re
+import string
+import tomllib
+from urllib.parse import unquote
+
+import navigation
+import prose
+import wording
+from lessons import (
+    BARS,
+    LANGUAGES,
+    OTHERS,
+    UNTESTED,
+    by_id,
+    digest,
+    ids,
+    in_language,
+    load,
+    path_of,
+    read,
+    state,
+    where,
+)
+
+WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+CITING = ("sources",)  # cells that name papers, in the papers' words
+MACHINE_PATH = re.compile(r"(?<![\w.])/(?:root|home|tmp|work|Users)/[\w.+-]*")
+
+
+def check(root):
+    """Return all findings of the tree below a folder; only one if a file cannot be read at all."""
+    try:
+        books, vocabulary = load(root), vocabulary_of(root)
+    except ValueError as error:
+        return [str(error).replace(f"{root}/", "")]
+    findings = [*missing(books)]
+    for language in LANGUAGES:
+        for name, notebook in books[language].items():
+            if language != "en" and name in books["en"]:
+                findings += compare(books["en"][name], notebook, language, name)
+            findings += texts(notebook, language, name, waiting(books, language, name))
+            findings += outputs(notebook, language, name, vocabulary)
+            findings += bars(books, language, name)
+    findings += links(root, books)
+    findings += page_words(root)
+    findings += catalogue(root)
+    findings += claims(root)
+    return list(dict.fromkeys(findings))
+
+
+def missing(books):
+    """Find notebooks that a language lacks, or has alone."""
+    for language in OTHERS:
+        for name in sorted(books["en"].keys() - books[language].keys()):
+            yield f"{where(language, name)}: missing; run sync"
+        for name in sorted(books[language].keys() - books["en"].keys()):
+            yield f"{where(language, name)}: has no English original; move or delete it"
+
+
+# a translation beside its original
+
+
+def compare(english, own, language, name):
+    """Find what differs between a translation and its original and must not."""
+    at = where(language, name)
+    if ids(english) != ids(own):
+        yield f"{at}: {cells_differ(ids(english), ids(own))}; run sync"
+    originals = by_id(english)
+    for cell in own.cells:
+        original, at = originals.get(cell.get("id")), where(language, name, cell)
+        if original is None or cell.get("id") in BARS:
+            continue
+        if cell.cell_type != original.cell_type:
+            yield f"{at}: is a {cell.cell_type} cell, the original a {original.cell_type} cell; run sync"
+        elif cell.cell_type == "markdown":
+            yield from compare_text(original, cell, language, name)
+        elif cell.source != in_language(original, language):
+            yield f"{at}: the code differs from the original; run sync"
+
+
+def cells_differ(english, own):
+    """Return the words for how the cells of a translation differ from the original's."""
+    lacks, extra = [str(i) for i in english if i not in own], [str(i) for i in own if i not in english]
+    words = [f"lacks {' '.join(lacks)}"] * bool(lacks) + [f"has {' '.join(extra)} too many"] * bool(extra)
+    return " and ".join(words) or "the cells are in another order than the original's"
+
+
+def compare_text(original, cell, language, name):
+    """Find whether a markdown cell is untranslated or behind, and what else it must share with its original."""
+    at, standing = where(language, name, cell), state(original, cell)
+    mark = f"python tools/notebooks.py translated {name.removesuffix('.ipynb')} {cell.id} --lang {language}"
+    if is_copy(original, cell):
+        yield f"{at}: still the English text; translate it, then {mark}"
+        return
+    if standing == "new":
+        yield f"{at}: no mark that it is translated; check it, then {mark}"
+    if standing == "behind":
+        yield f"{at}: behind, the English text has changed; translate again, then {mark}"
+    for difference in differences(original.source, cell.source):
+        yield f"{at}: {difference}; make them the same"
+    yield from untranslated(original, cell, at)
+
+
+KINDS = {  # what a translation shares with its original, and the form in which the languages agree
+    "formulas": prose.same_formula,
+    "spans": str,
+    "links": prose.same_link,
+    "tags": str,
+}
+
+
+def differences(english, own):
+    """Return a line for every kind of thing in which a translation differs from its original and must not."""
+    lines, theirs, ours = [], prose.parts(english), prose.parts(own)
+    for kind, form in KINDS.items():
+        lacks, extra = [form(x) for x in getattr(theirs, kind)], []
+        for item in map(form, getattr(ours, kind)):
+            lacks.remove(item) if item in lacks else extra.append(item)
+        words = [
+            f"{word} {' '.join(map(wording.short, items))}"
+            for word, items in (("lacks", lacks), ("has", extra))
+            if items
+        ]
+        if words:
+            kind = {"spans": "code spans", "tags": "HTML tags"}.get(kind, kind)
+            lines.append(f"{kind} differ from the original: {', '.join(words)}")
+    theirs, ours = prose.shape(english), prose.shape(own)
+    lines += [f"{k} differ from the original: {ours[k]}, not {theirs[k]}" for k in theirs if ours[k] != theirs[k]]
+    return lines
+
+
+def untranslated(original, cell, at):
+    """Find single sentences that stand in the translation as they stand in the original."""
+    theirs = set(prose.sentences(prose.plain(prose.without_quotes(original.source))))
+    for sentence in prose.sentences(prose.plain(prose.without_quotes(cell.source))):
+        if sentence in theirs and len([w for w in prose.words(sentence) if w.islower() and len(w) > 1]) >= 3:
+            yield f"{at}: a sentence is still English: {wording.short(sentence)}"
+
+
+def waiting(books, language, name):
+    """Return the ids of the cells of a translation that hold the text of the original."""
+    if language == "en" or name not in books["en"]:
+        return set()
+    originals = by_id(books["en"][name])
+    return {id_ for id_, cell in by_id(books[language][name]).items() if is_copy(originals.get(id_), cell)}
+
+
+def is_copy(original, cell):
+    """Tell whether a cell holds the words of the original, which may be None."""
+    return original is not None and cell.source == original.source and prose.has_words(prose.plain(cell.source))
+
+
+# the words of one notebook
+
+
+def texts(notebook, language, name, skip=()):
+    """Find what is wrong with the prose of a notebook, without the cells `skip`, and with its cells as such."""
+    seen = set()
+    for cell in notebook.cells:
+        at = where(language, name, cell)
+        if cell.get("id") is None or cell.id in seen:
+            yield f"{at}: {'has no id' if cell.get('id') is None else 'two cells have this id'}; give it one of its own"
+        seen.add(cell.get("id"))
+        if found := MACHINE_PATH.search(json.dumps(cell, ensure_ascii=False)):
+            yield f"{at}: {found[0]} is a path of one machine; take it out"
+        if cell.cell_type == "markdown" and cell.get("id") not in (*BARS, *skip):
+            yield from wording.wrong_language(cell.source, language, at)
+            yield from wording.typography(prose.parts(cell.source), language, at)
+            if cell.get("id") not in CITING:
+                yield from wording.terms(prose.plain(prose.without_titles(cell.source, language)), language, at)
+            for _, alt in prose.parts(cell.source).images:
+                yield from wording.alternative(alt, language, at)
+
+
+# what running leaves behind
+
+
+def outputs(notebook, language, name, vocabulary=prose.WORDS):
+    """Find outputs that are missing, stale, broken, or show a picture without words."""
+    if "widgets" in notebook.metadata:
+        yield f"{where(language, name)}: holds the state of widgets; run it with tools/notebooks.py run"
+    code = [cell for cell in notebook.cells if cell.cell_type == "code" and cell.source.strip()]
+    handed_out = name.split("/")[0] in UNTESTED
+    shown = [cell for cell in code if cell.get("outputs") or not handed_out]
+    stale = [cell for cell in shown if cell.metadata.get("executed") != digest(cell.source)]
+    if stale:
+        more = f" (and of {len(stale) - 1} more cells: {' '.join(c.id for c in stale[1:])})" * (len(stale) > 1)
+        yield (
+            f"{where(language, name, stale[0])}: its outputs{more} are missing or come from another source; "
+            "run the notebook"
+        )
+    elif not handed_out and [c.get("execution_count") for c in code] != list(range(1, len(code) + 1)):
+        first = next(c for i, c in enumerate(code, 1) if c.get("execution_count") != i)
+        yield f"{where(language, name, first)}: not executed from top to bottom; run the notebook"
+    for cell in code:
+        at = where(language, name, cell)
+        for output in cell.get("outputs", []):
+            yield from one_output(output, handed_out, language, at, vocabulary)
+
+
+def one_output(output, handed_out, language, at, vocabulary):
+    """Find what is wrong with one output of a cell."""
+    data = output.get("data", {})
+    if output.get("output_type") == "error" and not handed_out:
+        yield f"{at}: ended in {output.get('ename')}; repair the cell and run the notebook"
+    if WIDGET_VIEW in data:
+        yield f"{at}: shows a widget, which a reader without a kernel does not see; run it with tools/notebooks.py run"
+    source = joined(data.get("text/html", "")) + joined(data.get("text/markdown", ""))
+    found = prose.parts(re.sub(r'src="data:[^"]*"', 'src="data:"', source))
+    pictures = sum(kind.startswith("image/") for kind in data)
+    if pictures and not found.images:
+        yield f"{at}: a picture without a place for an alternative text; show it as <img alt=…>"
+    if "svg" in found.tags and not re.search(r"<svg[^>]*aria-label=", source):
+        yield f"{at}: a drawing without an alternative text; show it as <img alt=…>"
+    for _, alt in found.images:
+        yield from wording.alternative(alt, language, at, vocabulary)
+    yield from wording.shown(found.prose, language, at, vocabulary)
+
+
+def joined(text):
+    """Return a text of a notebook, which may be a list of lines."""
+    return text if isinstance(text, str) else "".join(text)
+
+
+def bars(books, language, name):
+    """Find a first and a last cell that are not what `nav` writes."""
+    cells = books[language][name].cells
+    wanted = navigation.bars(books, language, name)
+    placed = len(cells) > 1 and (cells[0].get("id"), cells[-1].get("id")) == BARS
+    if not placed:
+        yield f"{where(language, name)}: its first and last cell are not the bars; run nav"
+        return
+    for cell, right in zip((cells[0], cells[-1]), wanted):
+        if cell != right:
+            yield f"{where(language, name, cell)}: not what nav writes; run nav"
+
+
+# links
+
+
+def links(root, books):
+    """Find links inside the project that lead nowhere."""
+    for language in LANGUAGES:
+        for name, notebook in books[language].items():
+            path = path_of(root, language, name)
+            for cell in notebook.cells:
+                if cell.cell_type == "markdown" and cell.get("id") not in BARS:
+                    yield from dead(root, path, cell.source, where(language, name, cell))
+    for path in pages(root):
+        yield from dead(root, path, path.read_text(encoding="utf8"), path.relative_to(root).as_posix())
+
+
+def pages(root):
+    """Return the Markdown files of the project."""
+    return sorted([*root.glob("*.md"), *root.glob("helpers/**/*.md"), *root.glob("notebooks/**/*.md")])
+
+
+def page_words(root):
+    """Find what is wrong with the wording of the README, which is English."""
+    for path in sorted(root.glob("*.md")):
+        source, at = path.read_text(encoding="utf8"), path.relative_to(root).as_posix()
+        yield from wording.words(prose.plain(prose.without_titles(source, "en")), "en", at)
+
+
+def dead(root, path, source, at):
+    """Find the links of a Markdown text, which stands in the file `path`, that lead nowhere."""
+    for link in prose.parts(source).links:
+        if re.match(r"[a-zA-Z][\w+.-]*:|//", link):
+            continue
+        target, _, anchor = unquote(link).partition("#")
+        file = (path.parent / target).resolve() if target else path.resolve()
+        if not file.is_relative_to(root.resolve()) or not file.exists():
+            yield f"{at}: the link {link} leads to no file of the project"
+        elif anchor and anchor not in anchors(file):
+            yield f"{at}: the link {link} leads to no heading of {file.name}"
+
+
+def anchors(path):
+    """Return the anchors of a notebook (as JupyterLab makes them), a Markdown file or a line of code (as GitHub does)."""
+    if path.suffix not in {".ipynb", ".md"}:
+        return {f"L{n}" for n in range(1, path.read_bytes().count(b"\n") + 2)} if path.is_file() else set()
+    if path.suffix == ".ipynb":
+        text = "\n\n".join(c.source for c in read(path).cells if c.cell_type == "markdown")
+    else:
+        text = path.read_text(encoding="utf8")
+    found = set(re.findall(r"<[^>]*\b(?:id|name)=[\"']([^\"']+)", text))
+    for heading in re.findall(r"^#+ +(.+?)(?: +#+)?\s*$", prose.FENCE.sub("", text), re.M):
+        heading = re.sub(r"[`*]", "", prose.LINK.sub(r"\2", heading))
+        slug = re.sub(r"[^\w -]", "", heading.lower()) if path.suffix == ".md" else heading
+        found.add(slug.replace(" ", "-"))
+    return found
+
+
+# the catalogue of words and the ledger
+
+
+def toml(path):
+    """Return the content of a TOML file, empty if it is not there. Raises ValueError, naming the file, for bad TOML."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf8")) if path.exists() else {}
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def catalogue_of(root, language):
+    """Return the catalogue of a language, "section.key" → text."""
+    sections = toml(root / "helpers" / "text" / f"{language}.toml")
+    return {f"{section}.{key}": text for section, texts in sections.items() for key, text in texts.items()}
+
+
+def ledger_of(root, language):
+    """Return the texts of the ledger in a language, "claim.part" → text, None where there is none."""
+    ledger = toml(root / "helpers" / "claims.toml")
+    return {
+        f"{claim}.{part}": entry.get(part, {}).get(language)
+        for claim, entry in ledger.items()
+        for part in ("claim", "measures", "found")
+    }
+
+
+def vocabulary_of(root):
+    """Return for each language the words that tell it apart: frequent ones, and those of its catalogue and ledger."""
+    used = {
+        language: {
+            word.lower()
+            for text in (*catalogue_of(root, language).values(), *ledger_of(root, language).values())
+            for word in prose.words(re.sub(r"\{\w*\}", " ", text or ""))
+        }
+        for language in LANGUAGES
+    }
+    others = lambda language: set().union(
+        *(used[other] | prose.WORDS[other] for other in LANGUAGES if other != language)
+    )
+    return {language: prose.WORDS[language] | (used[language] - others(language)) for language in LANGUAGES}
+
+
+def placeholders(text):
+    """Return the names of the placeholders of a text, sorted; None if its braces do not match."""
+    try:
+        return sorted(name for _, name, _, _ in string.Formatter().parse(text) if name is not None)
+    except ValueError:
+        return None
+
+
+def catalogue(root):
+    """Find texts of the catalogue that a language lacks or has alone, and placeholders that differ."""
+    english = catalogue_of(root, "en")
+    for language in LANGUAGES:
+        own, file = catalogue_of(root, language), f"helpers/text/{language}.toml"
+        for key in [key for key in english if key not in own]:
+            yield f"{file}#{key}: missing; add it"
+        for key, text in own.items():
+            if key not in english:
+                yield f"{file}#{key}: not in the English catalogue; remove it or add it there"
+            elif not text.strip():
+                yield f"{file}#{key}: empty; write it"
+            elif placeholders(text) != placeholders(english[key]):
+                yield f"{file}#{key}: the placeholders differ from the English text; use {placeholders(english[key])}"
+            yield from wording.words(re.sub(r"\{\w*\}", "⌷", text), language, f"{file}#{key}")
+
+
+def claims(root):
+    """Find entries of the ledger that lack a language."""
+    for language in LANGUAGES:
+        for key, text in ledger_of(root, language).items():
+            at = f"helpers/claims.toml#{key}.{language}"
+            if not text or not text.strip():
+                yield f"{at}: missing; write it"
+            else:
+                yield from wording.words(text, language, at)

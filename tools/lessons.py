@@ -1,0 +1,97 @@
+"""The notebooks as a tree: where they lie, how they are read and written, what marks a cell carries.
+
+A name is a notebook's path below its language's folder, for example "01_layernorm.ipynb"; the books
+are a dictionary language → name → notebook.
+"""
+
+import hashlib
+import json
+import re
+from pathlib import Path
+
+import nbformat
+
+ROOT = Path(__file__).parents[1]
+LANGUAGES = ("en", "de", "sv")
+OTHERS = LANGUAGES[1:]
+BARS = ("nav-top", "nav-bottom")  # the ids of the cells that `nav` writes
+UNTESTED = ("assignments", "solutions")  # folders whose notebooks are handed out, so their cells need no outputs
+
+
+def digest(source):
+    """Return the mark of a cell's source: the first 12 hex digits of its SHA-256."""
+    return hashlib.sha256(source.encode("utf8")).hexdigest()[:12]
+
+
+def all_notebooks(root=ROOT):
+    """Return the paths of all notebooks of the project."""
+    return sorted(p for p in (root / "notebooks").rglob("*.ipynb") if ".ipynb_checkpoints" not in p.parts)
+
+
+def read(path):
+    """Return a notebook without validating it. Raises ValueError, naming the file, if it is none."""
+    try:
+        notebook = nbformat.v4.reads(path.read_text(encoding="utf8"))
+        return notebook if isinstance(notebook.cells, list) else 1 / 0
+    except (json.JSONDecodeError, AttributeError, KeyError, TypeError, UnicodeDecodeError, ZeroDivisionError):
+        raise ValueError(f"{path} is not a notebook that can be read") from None
+
+
+def load(root=ROOT):
+    """Return the books, language → name → notebook. Raises ValueError for a file that is no notebook."""
+    books = {language: {} for language in LANGUAGES}
+    for path in all_notebooks(root):
+        language, *rest = path.relative_to(root / "notebooks").parts
+        if language in books and rest:
+            books[language]["/".join(rest)] = read(path)
+    return books
+
+
+def path_of(root, language, name):
+    """Return the path of a notebook."""
+    return root / "notebooks" / language / name
+
+
+def write(path, notebook):
+    """Write a notebook as Jupyter does; return whether the file has changed."""
+    text = nbformat.v4.writes(notebook).rstrip("\n") + "\n"
+    if path.exists() and path.read_bytes() == text.encode("utf8"):
+        return False
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode("utf8"))
+    return True
+
+
+def where(language, name, cell=None):
+    """Return the words that tell an author where to look: the file and, after a #, the cell's id."""
+    return f"notebooks/{language}/{name}" + ("" if cell is None else f"#{cell.get('id', '?')}")
+
+
+def ids(notebook):
+    """Return the ids of the cells in order."""
+    return [cell.get("id") for cell in notebook.cells]
+
+
+def by_id(notebook):
+    """Return id → cell."""
+    return {cell.get("id"): cell for cell in notebook.cells}
+
+
+def in_language(cell, language):
+    """Return the source that an English code cell has in another language: only `setup` differs, in the name."""
+    if cell.get("id") != "setup":
+        return cell.source
+    return re.sub(r'(language\.use\(["\'])en(["\'])', rf"\g<1>{language}\g<2>", cell.source)
+
+
+def mark(cell):
+    """Return which English source a translated cell was last translated from, or None."""
+    translation = cell.metadata.get("translation", {})
+    return translation.get("of") if isinstance(translation, dict) else None
+
+
+def state(original, cell):
+    """Return how a translated markdown cell stands: "new" (without a mark), "behind" or "current"."""
+    if mark(cell) is None:
+        return "new"
+    return "current" if mark(cell) == digest(original.source) else "behind"
