@@ -8,9 +8,11 @@ from importlib.resources import files
 from IPython.display import display
 
 from helpers import language
-from helpers.language import say
+from helpers.figures import table as show_table
+from helpers.language import number, say
 
 COLOURS = {"true": "#00694E", "depends": "#8A5A00", "false": "#A3262A", "open": "#4A4A4A"}  # of the verdicts
+measured = {}  # id → the last Card that `check` showed
 
 
 @cache
@@ -23,7 +25,7 @@ class Card:
     """One claim beside its measured value; `within` tells whether the value lies in its bounds."""
 
     def __init__(self, claim, value, on):
-        entry, self.id = ledger()[claim], claim
+        entry, self.id, self.value = ledger()[claim], claim, value
         low, high = entry["bounds"] if isinstance(entry["bounds"], list) else entry["bounds"][on]
         self.within = low <= value <= high
         self.claim, what, self.found = (entry[field][language.current] for field in ("claim", "measures", "found"))
@@ -50,4 +52,16 @@ def check(claim, value, on="here"):
 
     on: where it was measured, for example "here", "gpt2" or "published"; a claim may have bounds of its own for each.
     """
-    display(Card(claim, float(value), on))
+    card = measured[claim] = Card(claim, float(value), on)
+    display(card)
+
+
+def table(lesson):
+    """Show the claims of a lesson, 1 to 4, with their verdicts and the values that this kernel has measured."""
+    rows = []
+    for claim, entry in ledger().items():
+        if entry["lesson"] == lesson:
+            text, what = entry["claim"][language.current], entry["measures"][language.current]
+            value = f"{what} = {number(measured[claim].value)}" if claim in measured else say("claim.not_yet")
+            rows.append([text, say(f"claim.{entry['verdict']}"), value])
+    show_table("claim.table_head", rows)

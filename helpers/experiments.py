@@ -107,7 +107,7 @@ class Run:
     final_norm: bool = True
 
     def losses(self, seed=0):
-        """Train with Adam and yield the loss of each step, nats a letter; end early when it is no number."""
+        """Train with Adam and yield the loss of each step, nats per letter; end early when it is no number."""
         config = Config(len(LETTERS), 32, 64, self.layers, 4, self.placement, self.norm)
         decoder = initialise(Decoder(config), self.scheme, seed)
         if not self.final_norm:

@@ -115,6 +115,13 @@ def published_curve(position):
     return json.loads(text)["sources"]["submarat"]["position_0" if position == 0 else "positions_1_and_later"]
 
 
+def table(head, rows):
+    """Show rows of texts under a head, a key of the catalogue whose text separates the columns by " | "."""
+    head = say(head).split(" | ")
+    text = "\n".join(f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows))
+    display({"text/markdown": text, "text/plain": text}, raw=True)
+
+
 class StreamFigure:
     """The residual stream of one token through the blocks. The figure is kept; its lines change."""
 

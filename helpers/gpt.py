@@ -36,7 +36,7 @@ class Config:
 
     @property
     def alpha(self):
-        """The factor of the skip path: (2N)^¼ for DeepNorm with N layers, else 1 (Wang et al. 2022)."""
+        """The factor of the residual path: (2N)^¼ for DeepNorm with N layers, else 1 (Wang et al. 2022)."""
         return (2 * self.layers) ** 0.25 if self.placement == "deepnorm" else 1.0
 
     @property

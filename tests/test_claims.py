@@ -60,3 +60,21 @@ def test_bounds_may_differ_by_place_of_measurement():
 def test_unknown_claim_raises():
     with pytest.raises(KeyError):
         claims.check("no-such-claim", 1)
+
+
+@pytest.mark.parametrize("reader", language.LANGUAGES)
+@pytest.mark.parametrize("lesson", [1, 2, 3, 4])
+def test_the_table_shows_every_claim_of_a_lesson_and_what_was_measured(lesson, reader, monkeypatch):
+    language.use(reader)
+    shown = []
+    monkeypatch.setattr(claims, "display", lambda card: None)
+    monkeypatch.setattr("helpers.figures.display", lambda data, raw: shown.append(data["text/markdown"]))
+    monkeypatch.setattr(claims, "measured", {})
+    ids = [claim for claim, entry in claims.ledger().items() if entry["lesson"] == lesson]
+    on = claims.ledger()[ids[0]]["bounds"]
+    claims.check(ids[0], 12.25, on="here" if isinstance(on, list) else next(iter(on)))
+    claims.table(lesson)
+    head, rule, *rows = shown[0].split("\n")
+    assert len(rows) == len(ids) and {row.count(" | ") for row in (head, *rows)} == {2}
+    assert ("12.2" if reader == "en" else "12,2") in rows[0]
+    assert all(language.say("claim.not_yet") in row for row in rows[1:])

@@ -59,7 +59,7 @@ def read_corpus(folder):
 
 @torch.no_grad()
 def held_out_loss(decoder, ids, batch=64):
-    """Return the mean loss in nats a byte over all full windows of the held-out ids."""
+    """Return the mean loss in nats per byte over all full windows of the held-out ids."""
     length = decoder.config.positions
     windows = ids[: len(ids) // (length + 1) * (length + 1)].view(-1, length + 1).long()
     losses = [experiments.language_loss(decoder, part).item() * len(part) for part in windows.split(batch)]
