@@ -1,11 +1,11 @@
 """The explorers of the lessons."""
 
-from collections import namedtuple
 from contextlib import suppress
 
 import ipywidgets
 import torch
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from helpers import experiments, figures, gpt, models
 from helpers.language import number, say
@@ -13,9 +13,6 @@ from helpers.norms import layer_norm, rms_norm
 from helpers.trace import trace
 from helpers.widgets import Explorer, choice, numbers
 
-# One token's L2 norms on its way through N blocks: stream (2N + 1,), writes (2N,), final (1,), or (0,) without a final
-# norm; model, for the legend, and title, for caption and alternative text, say what was run; position is the token's.
-StreamCurve = namedtuple("StreamCurve", "model title position width stream writes final")
 SLIDER = ipywidgets.SelectionSlider
 
 
@@ -24,7 +21,13 @@ class ResidualStreamExplorer(Explorer):
 
     def __init__(self, model, placement, prompt, reference):
         self._runs, self._loaded = {}, (None, None, "")
-        self._figure, self._busy = figures.StreamFigure(), False
+        self._busy = False
+        self._figure, self._axes = figures.new_axes("axis.block", "axis.length", size=(7.2, 4.6), layout=None)
+        # margins are fixed, since finding them takes as long as drawing
+        self._figure.subplots_adjust(left=0.11, right=0.98, bottom=0.12, top=0.82)
+        names, star = ("stream", "attention", "mlp", "final", "published"), {"marker": "*", "linestyle": "none"}
+        styles = zip(names, figures.STYLES, ({}, {}, {}, star, {}))
+        self._lines = {name: self._axes.plot([], [], markersize=6, **style | own)[0] for name, style, own in styles}
         text = ipywidgets.Text(prompt, description=say("explorer.prompt"), continuous_update=False)
         text.style.description_width, text.layout.width = "initial", "95%"
         checkbox = lambda key, value: ipywidgets.Checkbox(value=value, description=say(key), indent=False)
@@ -86,10 +89,50 @@ class ResidualStreamExplorer(Explorer):
         name, config, message, pieces, norms = self._run(model, placement, prompt)
         wired = config.placement if placement == "trained" else placement
         words = {"trained": say(f"placement.{config.placement}"), "placement": say(f"placement.{wired}")}
-        wiring = say("stream.as_trained" if wired == config.placement else "stream.rewired", **words)
-        title = say("stream.title", model=say(f"model.{name}"), wiring=wiring, token=pieces[token], position=token)
-        curve = StreamCurve(say(f"model.{name}"), title, token, config.width, *(norm[:, token] for norm in norms))
-        return self._figure.draw(curve, quantity, axis == "log", writes, reference), f"{title}. {message}"
+        wiring, name = (
+            say("stream.as_trained" if wired == config.placement else "stream.rewired", **words),
+            say(f"model.{name}"),
+        )
+        title, layers = (
+            say("stream.title", model=name, wiring=wiring, token=pieces[token], position=token),
+            config.layers,
+        )
+        scale = lambda values, width: values * (1 if quantity == "length" else width**-0.5)
+        stream, written, final = (scale(norm[:, token], config.width) for norm in norms)
+        written = written if writes else written[:0]
+        known = scale(torch.tensor(figures.published_curve(token)), 768) if reference else ()
+        blocks = torch.arange(2 * layers + 1) / 2
+        where = blocks[1 : len(written) + 1]
+        shown = {
+            "stream": (blocks, stream),
+            "attention": (where[::2], written[::2]),
+            "mlp": (where[1::2], written[1::2]),
+        }
+        shown |= {"published": (range(len(known)), known), "final": ([layers + 0.6] * len(final), final)}
+        values = {"first": stream[0], "one": stream[2], "half": stream[layers // 2 * 2], "middle": layers // 2}
+        values |= {"last": stream[-1], "factor": stream[-1] / stream[0], "title": title, "layers": layers}
+        alt = [say(f"stream.alt_{quantity}", **values), *(say("stream.alt_final", value=value) for value in final)]
+        if writes:
+            top = written.argmax().item()
+            kind = say("stream.attention_name" if top % 2 == 0 else "stream.mlp_name")
+            alt.append(say("stream.alt_writes", kind=kind, block=top // 2 + 1, value=written[top]))
+        if reference:
+            alt.append(say("stream.alt_published", first=known[0], last=known[-1]))
+        with figures.drawing:
+            for key, line in self._lines.items():
+                line.set_data(*shown[key])
+                line.set_label(say(f"stream.{key}", model=name))
+            self._axes.set(yscale=axis, ylabel=say(f"axis.{quantity}"))
+            figures.write_numbers(self._axes)
+            self._axes.relim()
+            self._axes.autoscale(True)  # set_ylim below turned it off at the last drawing
+            self._axes.autoscale_view()
+            if axis == "linear":
+                self._axes.set_ylim(bottom=0)
+            self._axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=13))
+            handles = [line for key, line in self._lines.items() if len(shown[key][1])]
+            self._axes.legend(handles=handles, frameon=False, loc="lower left", bbox_to_anchor=(-0.08, 1), ncols=2)
+            return figures.render(self._figure, " ".join(alt)), f"{title}. {message}"
 
 
 def residual_stream(model="gpt2", placement="trained", prompt=None, reference=True):

@@ -39,11 +39,6 @@ class Config:
         """The factor of the residual path: (2N)^¼ for DeepNorm with N layers, else 1 (Wang et al. 2022)."""
         return (2 * self.layers) ** 0.25 if self.placement == "deepnorm" else 1.0
 
-    @property
-    def has_final_norm(self):
-        """Whether the stream arrives un-normalised at the output and a final norm is needed."""
-        return self.placement in ("pre", "sandwich", "output")
-
     def new_norm(self):
         return NORMS[self.norm](self.width, self.eps)
 
@@ -119,22 +114,19 @@ class Block(nn.Module):
         return self.mlp(self.attention(x))
 
 
-def new_embedding(number, width):
-    """Return an embedding of `number` vectors that starts uniform, with standard deviation 0.02 as in GPT-2."""
-    half_range = 0.02 * 3**0.5
-    return nn.Embedding.from_pretrained(torch.empty(number, width).uniform_(-half_range, half_range), freeze=False)
-
-
 class Decoder(nn.Module):
     """Token ids of shape (B, T) to logits of shape (B, T, vocab_size)."""
 
     def __init__(self, config):
         super().__init__()
         self.config = config
-        self.token_embedding = new_embedding(config.vocab_size, config.width)
-        self.position_embedding = new_embedding(config.positions, config.width)
+        self.token_embedding = nn.Embedding(config.vocab_size, config.width)
+        self.position_embedding = nn.Embedding(config.positions, config.width)
+        for embedding in (self.token_embedding, self.position_embedding):
+            nn.init.normal_(embedding.weight, std=0.02)  # as in GPT-2
         self.blocks = nn.ModuleList(Block(config) for _ in range(config.layers))
-        self.final_norm = config.new_norm() if config.has_final_norm else nn.Identity()
+        # where no norm follows the last addition, one is needed before the output
+        self.final_norm = config.new_norm() if config.placement in ("pre", "sandwich", "output") else nn.Identity()
 
     def hidden(self, ids):
         """Return what the output matrix reads: the stream after the last block and the final norm, (B, T, d).

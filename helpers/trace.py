@@ -29,11 +29,6 @@ class Trace:
     writes: list
     final: torch.Tensor | None
 
-    @property
-    def last_block(self):
-        """The raw output of the last block, (..., T, d)."""
-        return self.stream[-1]
-
     def after_blocks(self):
         """Return N + 1 tensors (..., T, d): the stream after the embedding and after each whole block."""
         return self.stream[::2]

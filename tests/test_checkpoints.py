@@ -48,10 +48,10 @@ def largest_difference(decoder, model, ids):
     theirs = model(ids, output_hidden_states=True)
     handle.remove()
     ours = trace(decoder, ids)
-    last = ours.last_block if ours.final is None else ours.final  # transformers' last entry is behind the final norm
+    last = ours.stream[-1] if ours.final is None else ours.final  # transformers' last entry is behind the final norm
     pairs = [
         *zip([*ours.after_blocks()[:-1], last], theirs.hidden_states, strict=True),
-        (ours.last_block, raw[0]),
+        (ours.stream[-1], raw[0]),
         (decoder(ids), theirs.logits),
     ]
     assert all(a.dtype == b.dtype and a.shape == b.shape for a, b in pairs)

@@ -51,7 +51,7 @@ def test_the_text_states_the_numbers_of_the_trace(explorer):
 
 
 def test_the_line_in_the_picture_has_the_25_points_of_the_trace(explorer):
-    line = explorer._figure.lines["stream"]
+    line = explorer._lines["stream"]
     model = models.load("bundled/ln-pre")
     lengths = explorers.trace(model.decoder, model.encode(SHORT)).lengths()[:, -1]
     assert list(line.get_xdata()) == [i / 2 for i in range(25)]
@@ -60,17 +60,17 @@ def test_the_line_in_the_picture_has_the_25_points_of_the_trace(explorer):
 
 def test_the_reference_is_the_published_curve_and_follows_quantity_and_position(explorer):
     set_all(explorer, reference=True)
-    assert explorer._figure.lines["published"].get_ydata()[-1] == pytest.approx(456.1)
+    assert explorer._lines["published"].get_ydata()[-1] == pytest.approx(456.1)
     set_all(explorer, quantity="rms")
-    assert explorer._figure.lines["published"].get_ydata()[-1] == pytest.approx(456.1 / 768**0.5)
+    assert explorer._lines["published"].get_ydata()[-1] == pytest.approx(456.1 / 768**0.5)
     set_all(explorer, token=0)
-    assert explorer._figure.lines["published"].get_ydata()[-1] == pytest.approx(384 / 768**0.5)
+    assert explorer._lines["published"].get_ydata()[-1] == pytest.approx(384 / 768**0.5)
 
 
 def test_a_picture_seen_before_is_not_drawn_again(explorer, monkeypatch):
     first = explorer.image.value
     set_all(explorer, quantity="rms")
-    monkeypatch.setattr(explorer._figure, "draw", lambda *_: pytest.fail("drawn again"))
+    monkeypatch.setattr(figures, "render", lambda *_: pytest.fail("drawn again"))
     set_all(explorer, quantity="length")
     assert explorer.image.value == first and explorer.error is None
 
@@ -135,7 +135,7 @@ def test_chosen_token_stays_in_range_when_the_prompt_gets_shorter(explorer):
 
 def test_an_exception_becomes_one_sentence_and_is_kept_for_the_tests(explorer, monkeypatch):
     before = explorer.image.value
-    monkeypatch.setattr(explorer._figure, "draw", lambda *_: 1 / 0)
+    monkeypatch.setattr(figures, "render", lambda *_: 1 / 0)
     set_all(explorer, quantity="rms")
     assert isinstance(explorer.error, ZeroDivisionError)
     assert "ZeroDivisionError" in explorer.message.value and explorer.image.value == before
@@ -185,12 +185,12 @@ def test_published_figures_are_the_ones_in_the_file():
 
 def test_axis_follows_the_lines_after_every_change(explorer):
     """set_ylim turns autoscaling off, so a kept figure once stayed at its first scale."""
-    axes = explorer._figure.axes
+    axes = explorer._axes
     states = [{"token": 0}, {"quantity": "rms"}, {"axis": "log"}, {"reference": False}, {"placement": "post"}]
     states += [{"axis": "linear"}, {"quantity": "length"}, {"reference": True}, {"token": 3}]
     for state in states:
         set_all(explorer, **state)
-        shown = [y for line in explorer._figure.lines.values() for y in line.get_ydata()]
+        shown = [y for line in explorer._lines.values() for y in line.get_ydata()]
         low, high = axes.get_ylim()
         assert max(shown) < high < 3 * max(shown), state
         assert low <= min(shown) and (explorer.controls["axis"].value == "linear" or low > min(shown) / 3), state

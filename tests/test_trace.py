@@ -98,9 +98,9 @@ def test_the_stream_is_what_transformers_calls_hidden_states(kind):
     else:
         assert_close(result.final, theirs[-1])
         # what transformers lists last has been normalised; the trace's last point has not
-        assert (result.last_block - result.final).abs().max() > 0.1
+        assert (result.stream[-1] - result.final).abs().max() > 0.1
         final_norm = getattr(model.base_model, "norm", None) or model.base_model.ln_f
-        assert_close(final_norm(result.last_block), result.final)
+        assert_close(final_norm(result.stream[-1]), result.final)
 
 
 @pytest.mark.parametrize("kind", FAMILIES)
@@ -185,9 +185,9 @@ def test_our_decoders_trace_is_the_computation_by_hand(placement, norm):
     assert (result.final is None) == (placement in ("post", "deepnorm", "none"))
     if result.final is not None:
         assert torch.equal(result.final, model.hidden(some_ids()))
-        assert (result.last_block - result.final).abs().max() > 0.1
+        assert (result.stream[-1] - result.final).abs().max() > 0.1
     else:
-        assert torch.equal(result.last_block, model.hidden(some_ids()))
+        assert torch.equal(result.stream[-1], model.hidden(some_ids()))
 
 
 @torch.no_grad()
@@ -204,14 +204,14 @@ def test_one_sequence_and_a_batch_of_it_give_the_same(kind):
     model = decoder("sandwich") if kind == "ours" else build(kind)
     ids = some_ids()
     batch, single = trace(model, ids), trace(model, ids[1])
-    assert single.last_block.shape == (7, WIDTH) and single.lengths().shape == (2 * LAYERS + 1, 7)
+    assert single.stream[-1].shape == (7, WIDTH) and single.lengths().shape == (2 * LAYERS + 1, 7)
     assert single.points == batch.points
     for one, many in zip(single.stream + single.writes, batch.stream + batch.writes, strict=True):
         assert_close(one, many[1])
     assert (single.final is None) == (batch.final is None)
     if single.final is not None:
         assert_close(single.final, batch.final[1])
-    assert trace(model, ids[1, :1]).last_block.shape == (1, WIDTH)  # a single token, too
+    assert trace(model, ids[1, :1]).stream[-1].shape == (1, WIDTH)  # a single token, too
 
 
 def test_the_body_of_a_model_is_traced_like_the_model():
@@ -389,5 +389,5 @@ def test_the_reference_by_hand_is_not_blind():
     # a trace of one placement must not equal the computation of another
     result = trace(decoder("pre"), some_ids())
     stream, _ = by_hand(decoder("pre").rewired("none"), some_ids())
-    assert not torch.allclose(result.last_block, stream[-1], rtol=1e-2)
+    assert not torch.allclose(result.stream[-1], stream[-1], rtol=1e-2)
     assert F.mse_loss(result.stream[0], stream[0]) < 1e-9

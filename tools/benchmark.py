@@ -15,8 +15,10 @@ Each measurement of memory (Linux only), loading and importing runs in a process
 import argparse
 import hashlib
 import io
+import itertools
 import json
 import os
+import random
 import statistics
 import subprocess
 import sys
@@ -92,45 +94,93 @@ def bench_trace(repeat):
 
 
 def bench_widget(repeat):
+    """Every explorer against the usual pattern: a new pyplot figure with the same data for each change."""
     import matplotlib
 
     matplotlib.use("agg")
+    from helpers import experiments, explorers, figures, race
+
+    made = {
+        "residual stream": explorers.residual_stream(model="bundled/ln-pre", reference=True),
+        "LayerNorm step by step": explorers.layer_norm_steps(),
+        "LayerNorm against RMSNorm": explorers.layer_norm_against_rms_norm(),
+        "placement": explorers.placement(),
+        "warmup race": race.WarmupRace(),
+    }
+    made["residual stream"].controls["writes"].value = True
+    computing = []  # seconds that an explorer computed and did not draw
+    experiments.at_initialisation = timed(experiments.at_initialisation, computing)
+    last, render = [None], figures.render
+    figures.render = lambda figure, alt: (last.insert(0, figure), render(figure, alt))[1]
+    for name, explorer in made.items():
+        first, again, usual = [], [], []
+        states = states_of(explorer, 3 + 5 * repeat)
+        for state in states:
+            computing.clear()
+            first.append(seconds(put, explorer, state) - sum(computing))
+            usual.append(seconds(redraw, last[0]))
+        for state in states:
+            again.append(seconds(put, explorer, state))
+        medians = [statistics.median(values[3:]) * 1000 for values in (first, again, usual)]
+        row(f"{name}, first visit", medians[0], medians[2], "ms", 0.4)
+        row(f"{name}, revisit", medians[1], medians[2], "ms", 0.02)
+
+
+def timed(function, spent):
+    def wrapper(*arguments):
+        start = time.perf_counter()
+        try:
+            return function(*arguments)
+        finally:
+            spent.append(time.perf_counter() - start)
+
+    return wrapper
+
+
+def seconds(function, *arguments):
+    start = time.perf_counter()
+    function(*arguments)
+    return time.perf_counter() - start
+
+
+def states_of(explorer, most):
+    """Return up to `most` states, spread over all combinations of the explorer's controls with options."""
+    chosen = {name: control for name, control in explorer.controls.items() if hasattr(control, "options")}
+    chosen.pop("model", None)
+    options = [[value for _, value in control.options] for control in chosen.values()]
+    states = [dict(zip(chosen, values)) for values in itertools.product(*options)]
+    random.Random(0).shuffle(states)
+    return states[:most]
+
+
+def put(explorer, state):
+    """Set the state as one change, as a reader who moves one control does."""
+    with explorer._lock:
+        explorer.refresh, refresh = lambda: None, explorer.refresh
+        for name, value in state.items():
+            explorer.controls[name].value = value
+        explorer.refresh = refresh
+    explorer.refresh()
+    assert explorer.error is None
+
+
+def redraw(figure):
+    """Draw the data of a figure anew with pyplot and save it as the inline backend does."""
     import matplotlib.pyplot as plt
 
-    from helpers import explorers, figures
-
-    explorer = explorers.residual_stream(model="bundled/ln-pre", reference=True)
-    explorer.controls["writes"].value = True
-    curves, draw = [], explorer._figure.draw
-    explorer._figure.draw = lambda curve, *rest: (curves.append(curve), draw(curve, *rest))[1]  # the same data for both
-    token, first, again, usual = explorer.controls["token"], [], [], []
-    published = figures.published_curve(1)
-    for index in range(3 + repeat * 5):
-        start = time.perf_counter()
-        token.value = index % len(token.options)
-        first.append(time.perf_counter() - start)
-        curve, blocks = curves[-1], [i / 2 for i in range(25)]
-
-        start = time.perf_counter()
-        figure, axes = plt.subplots(figsize=(7.2, 4.6))
-        axes.plot(blocks, curve.stream, marker="o", label="stream")
-        axes.plot(blocks[1::2], curve.writes[::2], marker="s", linestyle="--", label="attention")
-        axes.plot(blocks[2::2], curve.writes[1::2], marker="^", linestyle=":", label="MLP")
-        axes.plot(range(13), published, marker="x", linestyle="--", label="published")
-        axes.plot([12.6], [curve.final], marker="*", label="final norm")
-        axes.set(xlabel="block", ylabel="length", title=curve.title)
+    fresh, panels = plt.subplots(1, len(figure.axes), figsize=figure.get_size_inches(), squeeze=False)
+    for axes, old in zip(panels[0], figure.axes):
+        for line in old.lines:
+            style = {key: getattr(line, f"get_{key}")() for key in ("marker", "linestyle", "color", "label")}
+            axes.plot(line.get_xdata(), line.get_ydata(), **style)
+        if old.patches:
+            axes.bar(range(1, len(old.patches) + 1), [patch.get_height() for patch in old.patches])
+        axes.set(xlabel=old.get_xlabel(), ylabel=old.get_ylabel(), title=old.get_title(), yscale=old.get_yscale())
         axes.grid(alpha=0.3)
-        axes.legend()
-        figure.savefig(io.BytesIO(), format="png", bbox_inches="tight")
-        plt.close(figure)
-        usual.append(time.perf_counter() - start)
-    for index in range(3 + repeat * 5):
-        start = time.perf_counter()
-        token.value = index % len(token.options)
-        again.append(time.perf_counter() - start)
-    medians = [statistics.median(values[3:]) * 1000 for values in (first, again, usual)]
-    row("widget update, first visit", medians[0], medians[2], "ms", 0.4)
-    row("widget update, revisit", medians[1], medians[2], "ms", 0.02)
+        if old.get_legend():
+            axes.legend()
+    fresh.savefig(io.BytesIO(), format="png", bbox_inches="tight")
+    plt.close(fresh)
 
 
 def make_cache(home):
