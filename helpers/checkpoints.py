@@ -9,10 +9,8 @@ from helpers.gpt import Config, Decoder
 LAYOUTS = {
     "gpt2": {
         "placement": "pre",
-        "settings": {
-            "activation_function": "gelu_new", "tie_word_embeddings": True,
-            "scale_attn_weights": True, "scale_attn_by_inverse_layer_idx": False,
-        },
+        "settings": {"activation_function": "gelu_new", "tie_word_embeddings": True, "scale_attn_weights": True,
+                     "scale_attn_by_inverse_layer_idx": False},
         "outside": {"token_embedding": "wte", "position_embedding": "wpe", "final_norm": "ln_f"},
     },
     "openai-gpt": {
@@ -45,8 +43,7 @@ def decoder_from_transformers(tensors, settings):
     """Return a decoder that holds GPT-2's or GPT-1's weights, in eval mode; it shares their memory.
 
     tensors: name → tensor as in model.safetensors, with or without the prefix "transformer.".
-    settings: the parsed config.json. Raises ValueError when a setting, a name or a shape does not fit.
-    """
+    settings: the parsed config.json. Raises ValueError when a setting, a name or a shape does not fit."""
     layout = LAYOUTS.get(settings.get("model_type"))
     if layout is None:
         raise ValueError(f"model_type {settings.get('model_type')!r} is not one of {', '.join(LAYOUTS)}")
@@ -73,8 +70,7 @@ def decoder_from_transformers(tensors, settings):
 def to_transformers(decoder):
     """Return transformers' GPT2LMHeadModel (pre-norm) or OpenAIGPTLMHeadModel (post-norm) with these weights.
 
-    The memory is shared. Raises ValueError for a decoder that neither of them can hold.
-    """
+    The memory is shared. Raises ValueError for a decoder that neither of them can hold."""
     import transformers  # takes seconds, so only here
 
     config = decoder.config

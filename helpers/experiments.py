@@ -26,8 +26,7 @@ def initialise(decoder, scheme="xavier", seed=0):
 
     "xavier": matrices Xavier-uniform (Glorot & Bengio 2010); with DeepNorm, the MLP and the value and output maps of
     the attention get the gain β = (8N)^−¼ (Wang et al. 2022). "gpt2": standard deviation 0.02, and 0.02 / √(2N) where
-    the stream is written to (Radford et al. 2019). Both: embeddings 0.02; biases and β are 0, γ is 1.
-    """
+    the stream is written to (Radford et al. 2019). Both: embeddings 0.02; biases and β are 0, γ is 1."""
     if scheme not in ("xavier", "gpt2"):
         raise ValueError(f"scheme {scheme!r} is not one of xavier, gpt2")
     config, random = decoder.config, torch.Generator().manual_seed(seed)

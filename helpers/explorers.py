@@ -17,9 +17,12 @@ SLIDER = ipywidgets.SelectionSlider
 
 
 class ResidualStreamExplorer(Explorer):
-    """The residual stream of a reader's own prompt, token by token; see `residual_stream`."""
+    """The residual stream of a reader's own prompt, token by token; arguments are the state it starts in.
 
-    def __init__(self, model, placement, prompt, reference):
+    model: a name that `models.load` knows. placement: "trained", or "pre" or "post" to run the same weights in that
+    wiring. prompt: None for the example in the reader's language. reference: with GPT-2 small's published curve."""
+
+    def __init__(self, model="gpt2", placement="trained", prompt=None, reference=True):
         self._runs, self._loaded = {}, (None, None, "")
         self._busy = False
         self._figure, self._axes = figures.new_axes("axis.block", "axis.length", size=(7.2, 4.6), layout=None)
@@ -28,7 +31,9 @@ class ResidualStreamExplorer(Explorer):
         names, star = ("stream", "attention", "mlp", "final", "published"), {"marker": "*", "linestyle": "none"}
         styles = zip(names, figures.STYLES, ({}, {}, {}, star, {}))
         self._lines = {name: self._axes.plot([], [], markersize=6, **style | own)[0] for name, style, own in styles}
-        text = ipywidgets.Text(prompt, description=say("explorer.prompt"), continuous_update=False)
+        text = ipywidgets.Text(
+            prompt or say("explorer.example"), description=say("explorer.prompt"), continuous_update=False
+        )
         text.style.description_width, text.layout.width = "initial", "95%"
         checkbox = lambda key, value: ipywidgets.Checkbox(value=value, description=say(key), indent=False)
         controls = {
@@ -135,13 +140,7 @@ class ResidualStreamExplorer(Explorer):
             return figures.render(self._figure, " ".join(alt)), f"{title}. {message}"
 
 
-def residual_stream(model="gpt2", placement="trained", prompt=None, reference=True):
-    """Return the explorer of the residual stream; arguments are the state it starts in.
-
-    model: a name that `models.load` knows. placement: "trained", or "pre" or "post" to run the
-    same weights in that wiring. prompt: None for the example in the reader's language.
-    """
-    return ResidualStreamExplorer(model, placement, prompt or say("explorer.example"), reference)
+residual_stream = ResidualStreamExplorer
 
 
 def placement(placement="pre", norm="layernorm", layers=16):
@@ -185,8 +184,7 @@ def placement(placement="pre", norm="layernorm", layers=16):
 def layer_norm_against_rms_norm(mean=1.0, outlier=0.0):
     """Return the explorer of one vector of 12 features, x + mean, through both norms.
 
-    x has mean 0 and variance 1; outlier is added to its first feature. Both are steps of their sliders.
-    """
+    x has mean 0 and variance 1; outlier is added to its first feature. Both are steps of their sliders."""
     x = layer_norm(torch.randn(12, generator=torch.Generator().manual_seed(3)), eps=0)
     figure, axes = figures.new_axes("lesson2.feature", "lesson2.output", layout=None)
     figure.subplots_adjust(left=0.09, right=0.98, bottom=0.13, top=0.9)

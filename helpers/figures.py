@@ -75,8 +75,7 @@ def write_numbers(axes):
 def lines(x, series, x_label, y_label, log=False, alt=""):
     """Show one line for each entry of `series`, a dictionary from its label to values of the length of x.
 
-    x_label and y_label are keys of the catalogue. The alternative text is `alt` and the course of each line.
-    """
+    x_label and y_label are keys of the catalogue. The alternative text is `alt` and the course of each line."""
     with drawing:
         figure, axes = new_axes(x_label, y_label, log=log)
         if all(float(value).is_integer() for value in x):

@@ -131,8 +131,7 @@ class Decoder(nn.Module):
     def hidden(self, ids):
         """Return what the output matrix reads: the stream after the last block and the final norm, (B, T, d).
 
-        Raises ValueError for more tokens than the decoder has positions.
-        """
+        Raises ValueError for more tokens than the decoder has positions."""
         if ids.shape[-1] > self.config.positions:
             raise ValueError(say("decoder.too_long", tokens=ids.shape[-1], limit=self.config.positions))
         x = self.token_embedding(ids) + self.position_embedding.weight[: ids.shape[-1]]
@@ -146,8 +145,7 @@ class Decoder(nn.Module):
     def rewired(self, placement):
         """Return a decoder that shares these very weights, in another placement; ValueError for an unknown one.
 
-        A norm that the new placement has and the old one lacks gets γ = 1 and β = 0.
-        """
+        A norm that the new placement has and the old one lacks gets γ = 1 and β = 0."""
         with torch.device("meta"):
             other = Decoder(replace(self.config, placement=placement))
         missing, _ = other.load_state_dict(self.state_dict(keep_vars=True), strict=False, assign=True)

@@ -28,8 +28,7 @@ def catalogue(language):
 def say(key, **values):
     """Return the text of the catalogue for "section.key", with its {placeholders} filled in.
 
-    Numbers are written as the language writes them. Raises KeyError for an unknown key.
-    """
+    Numbers are written as the language writes them. Raises KeyError for an unknown key."""
     shown = {k: number(v) if hasattr(v, "__float__") else v for k, v in values.items()}
     return catalogue(current)[key].format(**shown)
 
@@ -39,8 +38,7 @@ def number(value, digits=3, trim=False):
 
     The decimal mark is the language's; thousands are not grouped. Below 10⁻⁴ and from 10¹⁵ on a
     power of ten follows two digits. NaN and infinity are shown as such. Takes whatever float() takes.
-    trim: without zeros at the end, as on an axis.
-    """
+    trim: without zeros at the end, as on an axis."""
     value = int(value) if isinstance(value, int) else float(value) or 0.0  # −0 is shown as 0
     if value != value or value in (float("inf"), float("-inf")):
         return {"inf": "∞", "-inf": "−∞"}.get(str(value), "NaN")

@@ -86,8 +86,7 @@ def load(name, tell=print):
     """Return the Model "gpt2", "gpt1" or "bundled/…"; its name tells whether a bundled model stands in.
 
     tell gets each sentence for the reader: before a download, and when a bundled model stands in, with the reason.
-    Raises ValueError for an unknown name.
-    """
+    Raises ValueError for an unknown name."""
     if name in BUNDLED:
         return _bundled(name)
     if name not in tuple(CHECKPOINTS):

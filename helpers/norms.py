@@ -9,33 +9,25 @@ def _widen(x):
     return x.float() if x.dtype == torch.float16 else x.double()
 
 
-def layer_norm(x, gamma=None, beta=None, eps=1e-5):
+def layer_norm(x, gamma=1.0, beta=0.0, eps=1e-5):
     """Return γ ⊙ (x − μ) / √(σ² + ε) + β, with the biased variance σ² (Ba et al. 2016).
 
     x: shape (..., d), any floating dtype; the result has the same shape and dtype.
-    gamma, beta: shape (d,), or None for ones and zeros. eps: a number, in the unit of σ².
-    Statistics are computed in a wider format. NaN in a token gives NaN in that token.
-    """
+    gamma, beta: shape (d,), or a number. eps: a number, in the unit of σ².
+    Statistics are computed in a wider format. NaN in a token gives NaN in that token."""
     wide = _widen(x)
     centred = wide - wide.mean(-1, keepdim=True)
     variance = centred.square().mean(-1, keepdim=True)
-    return _scale_and_shift(centred * (variance + eps).rsqrt(), gamma, beta).to(x.dtype)
+    return (gamma * (centred * (variance + eps).rsqrt()) + beta).to(x.dtype)
 
 
-def rms_norm(x, gamma=None, eps=1e-5):
+def rms_norm(x, gamma=1.0, eps=1e-5):
     """Return γ ⊙ x / √(mean(x²) + ε) (Zhang & Sennrich 2019).
 
-    Shapes, dtypes and NaN as in `layer_norm`; there is no mean and no β.
-    """
+    Shapes, dtypes and NaN as in `layer_norm`; there is no mean and no β."""
     wide = _widen(x)
     mean_square = wide.square().mean(-1, keepdim=True)
-    return _scale_and_shift(wide * (mean_square + eps).rsqrt(), gamma, None).to(x.dtype)
-
-
-def _scale_and_shift(normalised, gamma, beta):
-    if gamma is not None:
-        normalised = normalised * gamma
-    return normalised if beta is None else normalised + beta
+    return (gamma * (wide * (mean_square + eps).rsqrt())).to(x.dtype)
 
 
 class LayerNorm(nn.Module):

@@ -36,8 +36,7 @@ class Prediction:
     """A question with radio buttons; the measured answer appears after the choice, and the first choice is kept.
 
     question: an id; its texts are "predict.<id>" and "predict.<id>_1", …. value: the measured number. bounds:
-    increasing numbers between the answers: the first answer is below the first bound, the last from the last on.
-    """
+    increasing numbers between the answers: the first answer is below the first bound, the last from the last on."""
 
     def __init__(self, question, value, bounds):
         self.question, self.value, self.text = question, float(value), say(f"predict.{question}")

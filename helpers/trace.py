@@ -21,8 +21,7 @@ class Trace:
     points: 2N + 1 pairs (kind, block), kind "embedding", "attention" or "mlp", block from 1 to N.
     stream: 2N + 1 tensors (..., T, d), after the embedding and after every sublayer, before any final norm.
     writes: 2N tensors (..., T, d), what each sublayer added (in post-norm and DeepNorm the norm follows).
-    final: (..., T, d), the output of the final norm, or None in a model without one.
-    """
+    final: (..., T, d), the output of the final norm, or None in a model without one."""
 
     points: list
     stream: list
@@ -47,8 +46,7 @@ def trace(model, ids):
     """Run a model in eval mode on token ids of shape (T,) or (B, T) and return its Trace; no logits are computed.
 
     Raises UnknownDecoder for blocks it does not understand, also when what the sublayers wrote does not add up
-    to the stream (parallel sublayers, scaled residual connections).
-    """
+    to the stream (parallel sublayers, scaled residual connections)."""
     body = model if isinstance(model, Decoder) else getattr(model, "base_model", model)
     blocks, final_norm = _find_blocks(body)
     seen, handles = {}, []

@@ -14,8 +14,7 @@ class Explorer:
     """Controls (name → ipywidgets control) above a picture and a message.
 
     draw: from the state (name → value) to (Picture, message); a ValueError that it raises is shown as the message,
-    and the last picture stays. `error` holds any other exception of the last change, for the tests.
-    """
+    and the last picture stays. `error` holds any other exception of the last change, for the tests."""
 
     def __init__(self, controls, draw):
         self.controls, self._draw = controls, draw

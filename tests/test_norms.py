@@ -136,7 +136,7 @@ def test_the_textbook_rows():
 @pytest.mark.parametrize("d", WIDTHS)
 def test_a_constant_row_gives_exactly_beta(d, value, dtype):
     beta = numbers(d).to(dtype)
-    assert torch.equal(layer_norm(torch.full((2, d), value).to(dtype), None, beta), beta.expand(2, d))
+    assert torch.equal(layer_norm(torch.full((2, d), value).to(dtype), beta=beta), beta.expand(2, d))
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
