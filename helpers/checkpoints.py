@@ -7,26 +7,18 @@ from helpers.gpt import Config, Decoder
 # model_type in config.json → what the decoder must be, what the settings must say (or leave out), and how
 # transformers calls the parts outside the blocks
 LAYOUTS = {
-    "gpt2": {
-        "placement": "pre",
-        "settings": {"activation_function": "gelu_new", "tie_word_embeddings": True, "scale_attn_weights": True,
-                     "scale_attn_by_inverse_layer_idx": False},
-        "outside": {"token_embedding": "wte", "position_embedding": "wpe", "final_norm": "ln_f"},
-    },
-    "openai-gpt": {
-        "placement": "post",
-        "settings": {"afn": "gelu", "tie_word_embeddings": True},  # by "gelu" GPT-1 means the tanh form, too
-        "outside": {"token_embedding": "tokens_embed", "position_embedding": "positions_embed"},
-    },
+    "gpt2": {"placement": "pre",
+             "settings": {"activation_function": "gelu_new", "tie_word_embeddings": True, "scale_attn_weights": True,
+                          "scale_attn_by_inverse_layer_idx": False},
+             "outside": {"token_embedding": "wte", "position_embedding": "wpe", "final_norm": "ln_f"}},
+    "openai-gpt": {"placement": "post",
+                   "settings": {"afn": "gelu", "tie_word_embeddings": True},  # its "gelu" is the tanh form, too
+                   "outside": {"token_embedding": "tokens_embed", "position_embedding": "positions_embed"}},
 }  # fmt: skip
-INSIDE = {
-    "attention.norm": "ln_1", "attention.f.qkv": "attn.c_attn", "attention.f.out": "attn.c_proj",
-    "mlp.norm": "ln_2", "mlp.f.up": "mlp.c_fc", "mlp.f.down": "mlp.c_proj",
-}  # fmt: skip
-FIELDS = {
-    "vocab_size": "vocab_size", "n_positions": "positions", "n_embd": "width",
-    "n_layer": "layers", "n_head": "heads", "layer_norm_epsilon": "eps",
-}  # fmt: skip
+INSIDE = {"attention.norm": "ln_1", "attention.f.qkv": "attn.c_attn", "attention.f.out": "attn.c_proj",
+          "mlp.norm": "ln_2", "mlp.f.up": "mlp.c_fc", "mlp.f.down": "mlp.c_proj"}  # fmt: skip
+FIELDS = {"vocab_size": "vocab_size", "n_positions": "positions", "n_embd": "width", "n_layer": "layers",
+          "n_head": "heads", "layer_norm_epsilon": "eps"}  # fmt: skip
 ENDINGS = {"gamma": "weight", "beta": "bias", "weight": "weight", "bias": "bias"}
 
 

@@ -56,21 +56,17 @@ class ResidualStreamExplorer(Explorer):
         """Return (name, Config, message, labels, L2 norms: stream, writes, final), from memory if it was run."""
         key = (name, placement, prompt)
         if key not in self._runs:
-            model, stands_in = self._load(name)
+            if self._loaded[0] != name:  # the last model is kept
+                told = [""]
+                model = models.load(name, lambda sentence: (told.append(sentence), self.tell(sentence)))
+                self._loaded = name, model, "" if model.name == name else told[-1]  # why another one stands in
+            _, model, stands_in = self._loaded
             ids, message = model.encode(prompt), f"{stands_in} {model.notice(prompt)}".strip()
             result = trace(model.decoder if placement == "trained" else model.decoder.rewired(placement), ids)
             final = torch.zeros(0, len(ids)) if result.final is None else result.final.norm(dim=-1)[None]
             told = model.name, model.decoder.config, message, model.pieces(ids)
             self._runs[key] = *told, (result.lengths(), result.write_lengths(), final)
         return self._runs[key]
-
-    def _load(self, name):
-        """Return (model, the sentence that says why another one stands in, or ""); the last model is kept."""
-        if self._loaded[0] != name:
-            told = [""]
-            model = models.load(name, lambda sentence: (told.append(sentence), self.tell(sentence)))
-            self._loaded = name, model, "" if model.name == name else told[-1]
-        return self._loaded[1:]
 
     def refresh(self):
         """Offer the tokens of the present prompt, then draw; the last token stays the last."""

@@ -39,9 +39,6 @@ class Config:
         """The factor of the residual path: (2N)^¼ for DeepNorm with N layers, else 1 (Wang et al. 2022)."""
         return (2 * self.layers) ** 0.25 if self.placement == "deepnorm" else 1.0
 
-    def new_norm(self):
-        return NORMS[self.norm](self.width, self.eps)
-
 
 class Attention(nn.Module):
     """Causal self-attention, (B, T, d) to (B, T, d)."""
@@ -77,9 +74,9 @@ class Sublayer(nn.Module):
         super().__init__()
         self.f, self.placement, self.alpha = f, config.placement, config.alpha
         if self.placement != "none":
-            self.norm = config.new_norm()
+            self.norm = NORMS[config.norm](config.width, config.eps)
         if self.placement == "sandwich":
-            self.norm_after = config.new_norm()
+            self.norm_after = NORMS[config.norm](config.width, config.eps)
 
     @property
     def writer(self):
@@ -125,8 +122,9 @@ class Decoder(nn.Module):
         for embedding in (self.token_embedding, self.position_embedding):
             nn.init.normal_(embedding.weight, std=0.02)  # as in GPT-2
         self.blocks = nn.ModuleList(Block(config) for _ in range(config.layers))
-        # where no norm follows the last addition, one is needed before the output
-        self.final_norm = config.new_norm() if config.placement in ("pre", "sandwich", "output") else nn.Identity()
+        self.final_norm = nn.Identity()
+        if config.placement in ("pre", "sandwich", "output"):  # no norm follows the last addition
+            self.final_norm = NORMS[config.norm](config.width, config.eps)
 
     def hidden(self, ids):
         """Return what the output matrix reads: the stream after the last block and the final norm, (B, T, d).

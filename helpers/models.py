@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 import time
+import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -18,19 +19,7 @@ from safetensors.torch import load_file
 
 from helpers import checkpoints, gpt, language
 
-CHECKPOINTS = {  # sha256: of model.safetensors
-    "gpt2": {
-        "title": "GPT-2 small", "repo": "openai-community/gpt2", "bundled": "bundled/ln-pre",
-        "revision": "607a30d783dfa663caf39e06633721c8d4cfcd7e",
-        "sha256": "248dfc3911869ec493c76e65bf2fcf7f615828b0254c12b473182f0f81d3a707",
-        "settings": {"n_embd": 768, "n_layer": 12, "n_positions": 1024, "vocab_size": 50257},
-    },
-    "gpt1": {
-        "title": "GPT-1", "repo": "openai-community/openai-gpt", "bundled": "bundled/ln-post",
-        "revision": "main", "sha256": None,  # not pinned yet: tests/test_network.py prints what to put here
-        "settings": {"n_embd": 768, "n_layer": 12, "n_positions": 512, "vocab_size": 40478},
-    },
-}  # fmt: skip
+CHECKPOINTS = tomllib.loads(Path(__file__).with_name("models.toml").read_text(encoding="utf8"))
 BUNDLED = tuple(f"bundled/{name}" for name in ("ln-pre", "ln-post", "rms-pre", "rms-sandwich", "ln-deepnorm"))
 FILES = ("model.safetensors", "config.json", "tokenizer.json")
 NAMES = (*CHECKPOINTS, *BUNDLED)
@@ -117,7 +106,7 @@ def _sentence(error, title, bundled, **_):
     return language.say("load.fallback", title=title, bundled=bundled, why=why, how=how)
 
 
-def _checkpoint(name, tell, title, repo, revision, sha256, settings, bundled):
+def _checkpoint(name, tell, title, repo, revision, settings, sha256=None, **_):
     """Return the Model from the cache or the hub, or raise what went wrong."""
     from huggingface_hub import try_to_load_from_cache
     from tokenizers import Tokenizer
@@ -165,7 +154,6 @@ def _fetch(tell, title, repo, revision, sha256):
     found = in_time(lambda: [get_hf_file_metadata(url, token=False, timeout=WAIT) for url in urls])
     if not all(HASH.fullmatch(str(file.etag)) for file in found) or sha256 not in (None, found[0].etag):
         raise ValueError(f"{constants.ENDPOINT} announces other files")
-
     blobs = Path(constants.HF_HUB_CACHE, f"models--{repo.replace('/', '--')}", "blobs")
     blobs.mkdir(parents=True, exist_ok=True)
     size = sum(file.size for file in found) / 1e6

@@ -51,26 +51,21 @@ class Prediction:
         self.radio.style.description_width, self.radio.layout.width = "initial", "max-content"
         self.radio.layout.flex_flow = "column"
         self.reveal = ipywidgets.HTML()
-        self.show("")
+        if self.kept:
+            self._chosen()
         self.radio.observe(self._chosen, "value")
         self.box = ipywidgets.VBox([self.radio, self.reveal])
 
-    def show(self, note):
-        """Show the word on the choice and what was measured, if there is a choice; then a note."""
-        choice = self.radio.value
-        if choice is not None:
-            word = "" if choice == SHOW else say("predict.right" if choice == self.answer else "predict.wrong")
-            text = html.escape(f"{word} {self.measured} {note}".strip())
-            self.reveal.value = f'<div role="status">{text}</div>'
-
-    def _chosen(self, _):
+    def _chosen(self, _=None):
+        choice, note = self.radio.value, ""
         try:
             if not self.kept:  # the first choice is the prediction
-                save(self.question, {"choice": self.radio.value, "measured": self.value})
+                save(self.question, {"choice": choice, "measured": self.value})
                 self.kept = True
-            self.show("")
         except OSError:  # filelock's Timeout is one, too
-            self.show(say("predict.not_kept"))
+            note = say("predict.not_kept")
+        word = "" if choice == SHOW else say("predict.right" if choice == self.answer else "predict.wrong")
+        self.reveal.value = f'<div role="status">{html.escape(f"{word} {self.measured} {note}".strip())}</div>'
 
     def _repr_mimebundle_(self, **kwargs):
         items = "".join(f"<li>{html.escape(option)}</li>" for option in self.options)

@@ -16,17 +16,12 @@ class UnknownDecoder(ValueError):
 
 @dataclass
 class Trace:
-    """What one forward pass wrote. T tokens, width d, N blocks; `...` is the batch, if there is one.
+    """What one forward pass wrote. T tokens, width d, N blocks; `...` is the batch, if there is one."""
 
-    points: 2N + 1 pairs (kind, block), kind "embedding", "attention" or "mlp", block from 1 to N.
-    stream: 2N + 1 tensors (..., T, d), after the embedding and after every sublayer, before any final norm.
-    writes: 2N tensors (..., T, d), what each sublayer added (in post-norm and DeepNorm the norm follows).
-    final: (..., T, d), the output of the final norm, or None in a model without one."""
-
-    points: list
-    stream: list
-    writes: list
-    final: torch.Tensor | None
+    points: list  # 2N + 1 pairs (kind, block): "embedding", "attention" or "mlp", and a block from 1 to N
+    stream: list  # 2N + 1 tensors (..., T, d): after the embedding and after every sublayer, before any final norm
+    writes: list  # 2N tensors (..., T, d): what each sublayer added (in post-norm and DeepNorm the norm follows)
+    final: torch.Tensor | None  # (..., T, d): the output of the final norm, or None in a model without one
 
     def after_blocks(self):
         """Return N + 1 tensors (..., T, d): the stream after the embedding and after each whole block."""
@@ -76,7 +71,6 @@ def trace(model, ids):
             handle.remove()
     if len(seen) < len(handles):  # a part that never runs has another role than its name says
         raise UnknownDecoder(say("trace.no_sublayers", model=type(body).__name__))
-
     points = [(kind, number) for number in range(1, len(blocks) + 1) for kind in ("attention", "mlp")]
     shaped = lambda key: seen[key] if ids.dim() == 2 else seen[key][0]
     stream, writes = [shaped(point) for point in points], [shaped((*point, "write")) for point in points]

@@ -17,10 +17,8 @@ class Explorer:
     and the last picture stays. `error` holds any other exception of the last change, for the tests."""
 
     def __init__(self, controls, draw):
-        self.controls, self._draw = controls, draw
-        self.image, self.message = ipywidgets.HTML(), ipywidgets.HTML()
-        self.picture, self.error = None, None
-        self._seen, self._lock = {}, threading.RLock()
+        self.controls, self._draw, self._seen, self._lock = controls, draw, {}, threading.RLock()
+        self.image, self.message, self.picture, self.error = ipywidgets.HTML(), ipywidgets.HTML(), None, None
         for control in controls.values():
             control.observe(lambda _: self.refresh(), "value")
         self.box = ipywidgets.VBox([*controls.values(), self.image, self.message])
