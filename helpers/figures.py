@@ -12,7 +12,7 @@ import matplotlib
 from IPython.display import display
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from helpers.language import number, say
 
@@ -69,7 +69,9 @@ def write_numbers(axes):
     """Let both axes write their numbers in the reader's language; after each change of scale."""
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter(FuncFormatter(lambda value, _: number(value, trim=True)))
-        axis.set_minor_formatter(NullFormatter())
+        short = lambda axis=axis: axis.get_view_interval()[1] < 100 * axis.get_view_interval()[0]  # then 2 and 5, too
+        minor = lambda value, _, short=short: number(value, trim=True) if f"{value:.0e}"[0] in "25" and short() else ""
+        axis.set_minor_formatter(FuncFormatter(minor))
 
 
 def lines(x, series, x_label, y_label, log=False, alt=""):
@@ -90,9 +92,8 @@ def bars(x, series, x_label, y_label, alt=""):
     width = 0.8 / len(series)
     with drawing:
         figure, axes = new_axes(x_label, y_label)
-        for index, (label, values) in enumerate(series.items()):
+        for index, (hatch, (label, values)) in enumerate(zip(("", "///", "..."), series.items())):
             left = [i + (index - (len(series) - 1) / 2) * width for i in range(len(x))]
-            hatch = ("", "///", "...")[index]
             axes.bar(left, values, width, label=label, color=STYLES[index]["color"], hatch=hatch, edgecolor="white")
         axes.set_xticks(range(len(x)), [str(label) for label in x])
         _show(figure, x, series, alt)
@@ -103,7 +104,9 @@ def _show(figure, x, series, alt):
         figure.axes[0].legend(frameon=False)
     for label, values in series.items():
         where, peak = max(zip(x, values), key=lambda point: point[1])
-        alt += " " + say("figure.course", label=label, first=values[0], last=values[-1], peak=peak, where=where)
+        listed = "; ".join(f"{name} {number(value)}" for name, value in zip(x, values))
+        course = say("figure.course", label=label, first=values[0], last=values[-1], peak=peak, where=where)
+        alt += f" {label}: {listed}." if isinstance(x[0], str) else f" {course}"
     display(render(figure, alt.strip()))
 
 

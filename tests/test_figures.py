@@ -45,6 +45,17 @@ def test_log_axis_is_logarithmic_and_numbers_are_plain(shown):
     assert {"1", "10", "100", "1000"} <= set(texts(shown[0]))
 
 
+def test_log_axis_of_less_than_two_decades_has_more_than_one_number(shown):
+    figures.lines([0, 1], {"a": [0.15, 0.6]}, "axis.block_only", "axis.length", log=True)
+    figures.lines([0, 1], {"a": [0.15, 6000]}, "axis.block_only", "axis.length", log=True)
+    assert {"0.2", "0.5"} <= set(texts(shown[0])) and "0.2" not in texts(shown[1])
+
+
+def test_the_text_of_bars_over_names_lists_their_values(shown):
+    figures.bars(["mean", "length"], {"a": [0.25, 2.0]}, "axis.block_only", "axis.rms_only", alt="Before.")
+    assert shown[0].alt == "Before. a: mean 0.250; length 2."
+
+
 def test_bars_differ_by_hatch_and_not_by_colour_alone(shown):
     figures.bars([1, 2], {"a": [1, 2], "b": [2, 1]}, "axis.block_only", "axis.factor")
     assert shown[0].svg.count(b"<pattern") >= 1
