@@ -8,7 +8,7 @@ Steps:
 3. train on the made-up sentences of `helpers.experiments`, on one thread;
 4. average the losses over CHUNK steps, round them, and write FILE after each seed.
 The same machine gives the same numbers. Others follow for the first dozens of steps; then rounding
-errors grow, and only what holds for the seeds together stays. About 15 minutes on one core.
+errors grow, and only what holds for the seeds together stays. About 25 minutes on one core.
 """
 
 import argparse
