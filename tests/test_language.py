@@ -154,9 +154,9 @@ def test_numbers_near_nothing_and_beyond_counting_get_a_power_of_ten():
     for reader in LANGUAGES:
         language.use(reader)
         written[reader] = [number(1.25e-5), number(-3.2e-7), number(1.7e30)]
-    assert written["en"] == ["1.2E−5", "−3.2E−7", "1.7E30"]
-    assert written["de"] == ["1,2E−5", "−3,2E−7", "1,7E30"]
-    assert written["sv"] == ["1,2×10^−5", "−3,2×10^−7", "1,7×10^30"]
+    assert written["en"] == ["1.3 × 10⁻⁵", "−3.2 × 10⁻⁷", "1.7 × 10³⁰"]
+    assert written["de"] == ["1,3 · 10⁻⁵", "−3,2 · 10⁻⁷", "1,7 · 10³⁰"]
+    assert written["sv"] == ["1,3 · 10⁻⁵", "−3,2 · 10⁻⁷", "1,7 · 10³⁰"]
 
 
 def test_the_number_of_digits_can_be_chosen():
