@@ -1,0 +1,93 @@
+"""The checks know the mistakes, take right answers of any style, and survive whatever they are given."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from helpers import checks, language
+from helpers.language import LANGUAGES, say
+
+
+def verdict(task, answer, seed=0):
+    """Return the sentence of a check."""
+    try:
+        checks.check(task, answer, seed)
+    except checks.NotRight as found:
+        return str(found)
+    return say("check.right")
+
+
+def loop(**_):
+    while True:
+        try:
+            while True:
+                pass
+        except Exception:
+            pass
+
+
+@pytest.mark.parametrize("reader", LANGUAGES)
+@pytest.mark.parametrize("task", list(checks.tasks()))
+def test_every_mistake_gets_its_own_sentence_and_the_right_answer_passes(task, reader):
+    language.use(reader)
+    entry = checks.tasks()[task]
+    sentences = [mistake[reader] for mistake in entry["mistakes"]]
+    assert len(set(sentences)) == len(sentences)
+    names = {}
+    exec(checks.NAMES, names)
+    for expression, sentence in [(entry["right"], say("check.right"))] + [
+        (m["wrong"], m[reader]) for m in entry["mistakes"]
+    ]:
+        if "cases" in entry:
+            answer = lambda expression=expression, **case: eval(expression, names | case)
+        else:
+            answer = eval(expression, names)
+        for seed in (0, 1, 2):
+            assert verdict(task, answer, seed) == sentence, expression
+
+
+@pytest.mark.parametrize("answer", [None, ...])
+@pytest.mark.parametrize("task", list(checks.tasks()))
+def test_an_untouched_stub_is_not_done_yet(task, answer):
+    assert verdict(task, answer) == say("check.not_done")
+    if "cases" in checks.tasks()[task]:
+        assert verdict(task, lambda **_: answer) == say("check.not_done")
+
+
+@pytest.mark.parametrize("task", list(checks.tasks()))
+@pytest.mark.parametrize("answer", [3, "x", [], {}, object(), torch.zeros(2), print, lambda: 1, lambda *a, **k: 1 / 0])
+def test_any_object_ends_in_a_sentence(task, answer):
+    found = verdict(task, answer)
+    assert found and found != say("check.right")
+
+
+def test_an_endless_loop_ends_after_two_seconds():
+    import time
+
+    start = time.monotonic()
+    assert verdict("layer-norm", loop) == say("check.too_long", seconds=checks.LIMIT)
+    assert time.monotonic() - start < 4
+
+
+def test_writing_to_the_input_is_found():
+    def overwrites(x, gamma, beta, eps):
+        x -= x.mean(-1, keepdim=True)
+        return F.layer_norm(x, (4,), gamma, beta, eps)
+
+    assert verdict("layer-norm", overwrites) == say("check.overwrites")
+
+
+def test_the_students_random_state_stays():
+    torch.manual_seed(3)
+    expected = torch.randn(1)
+    torch.manual_seed(3)
+    verdict("layer-norm", lambda x, gamma, beta, eps: x)
+    assert torch.equal(torch.randn(1), expected)
+
+
+RIGHT = {}  # task → functions or values of another style that must pass; filled below
+
+
+@pytest.mark.parametrize(("task", "answer"), [(task, answer) for task in RIGHT for answer in RIGHT[task]])
+def test_right_answers_of_another_style_pass(task, answer):
+    assert verdict(task, answer) == verdict(task, answer, seed=5) == say("check.right")
