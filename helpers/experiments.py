@@ -1,7 +1,9 @@
 """Experiments on decoders: how they start, and how they train."""
 
 import random
+import tomllib
 from dataclasses import dataclass
+from pathlib import Path
 
 import torch
 import torch.nn.functional as F
@@ -10,14 +12,7 @@ from torch import nn
 from helpers.gpt import Config, Decoder
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz ."
-WORDS = {
-    "a": "the a one this that every some no".split(),
-    "j": "old small cold bright quiet long green heavy strange kind".split(),
-    "n": "house garden river teacher letter window stone winter child boat morning horse lamp road field".split(),
-    "v": "sees finds keeps follows remembers opens leaves carries watches paints".split(),
-    "p": "near under behind with over before".split(),
-}
-PLANS = "anvan anvajn ajnvan ajnvajn anvanpan ajnvanpan".split()  # the kinds of words in a sentence
+GRAMMAR = tomllib.loads(Path(__file__).with_name("grammar.toml").read_text(encoding="utf8"))
 
 
 @torch.no_grad()
@@ -63,10 +58,10 @@ def random_windows(data, length, batch, seed):
 
 
 def sentences(length, seed=0):
-    """Return (length,) ids of made-up sentences from the grammar above, everywhere the same; id i is LETTERS[i]."""
+    """Return (length,) ids of made-up sentences from grammar.toml, everywhere the same; id i is LETTERS[i]."""
     draw, text = random.Random(seed), ""
     while len(text) < length:
-        text += " ".join(draw.choice(WORDS[kind]) for kind in draw.choice(PLANS)) + ". "
+        text += " ".join(draw.choice(GRAMMAR[kind]) for kind in draw.choice(GRAMMAR["sentences"])) + ". "
     return torch.tensor([LETTERS.index(letter) for letter in text[:length]], dtype=torch.uint8)
 
 
