@@ -50,8 +50,7 @@ class Card:
 def check(claim, value, on="here"):
     """Show the card of a claim, an id of the ledger, with its measured value; KeyError for an unknown id.
 
-    on: where it was measured, for example "here", "gpt2" or "published"; a claim may have bounds of its own for each.
-    """
+    on: where it was measured, for example "here", "gpt2" or "published"; a claim may have bounds for each."""
     card = measured[claim] = Card(claim, float(value), on)
     display(card)
 
@@ -59,9 +58,8 @@ def check(claim, value, on="here"):
 def table(lesson):
     """Show the claims of a lesson, 1 to 4, with their verdicts and the values that this kernel has measured."""
     rows = []
-    for claim, entry in ledger().items():
-        if entry["lesson"] == lesson:
-            text, what = entry["claim"][language.current], entry["measures"][language.current]
-            value = f"{what} = {number(measured[claim].value)}" if claim in measured else say("claim.not_yet")
-            rows.append([text, say(f"claim.{entry['verdict']}"), value])
+    for claim, entry in ((claim, entry) for claim, entry in ledger().items() if entry["lesson"] == lesson):
+        text, what = (entry[field][language.current] for field in ("claim", "measures"))
+        value = f"{what} = {number(measured[claim].value)}" if claim in measured else say("claim.not_yet")
+        rows.append([text, say(f"claim.{entry['verdict']}"), value])
     show_table("claim.table_head", rows)

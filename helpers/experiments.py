@@ -74,8 +74,7 @@ def unigram():
 def at_initialisation(decoder, windows):
     """Return (N + 1 mean squares of the stream, N lengths of the gradients of the MLPs' last matrices) as numbers.
 
-    windows: ids (B, T + 1). Embeddings are divided by their RMS first, so that the stream starts at 1 (Xiong et al. 2020).
-    """
+    windows: ids (B, T + 1). Embeddings are divided by their RMS first, so the stream starts at 1 (Xiong et al. 2020)."""
     ids = windows[:, :-1]
     x = decoder.token_embedding(ids) + decoder.position_embedding.weight[: ids.shape[1]]
     stream = [x / x.square().mean(-1, keepdim=True).sqrt()]

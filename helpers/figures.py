@@ -5,6 +5,7 @@ import html
 import io
 import json
 import threading
+from collections import namedtuple
 from functools import cache
 from importlib.resources import files
 
@@ -28,11 +29,8 @@ SIZE = (7.2, 4.2)  # inches; 72 CSS pixels each
 drawing = threading.Lock()  # matplotlib shares its text layout between threads
 
 
-class Picture:
-    """An SVG with its alternative text; shown as an image that a screen reader can read."""
-
-    def __init__(self, svg, alt, size=SIZE):
-        self.svg, self.alt, self.size = svg, alt, size
+class Picture(namedtuple("Picture", "svg alt size", defaults=(SIZE,))):
+    """An SVG with its alternative text; shown as an image that a screen reader can read. size: in inches."""
 
     def img(self):
         """Return the picture as one HTML element."""

@@ -13,18 +13,13 @@ import ipywidgets
 from helpers import figures
 from helpers.experiments import Run, unigram
 from helpers.language import number, say
-from helpers.widgets import Explorer, choice, numbers
+from helpers.widgets import Explorer, choice
 
 KINDS = {
-    "post": Run("post"),
-    "pre": Run("pre"),
-    "deepnorm": Run("deepnorm"),
-    "rms_post": Run("post", "rmsnorm"),
-    "rms_pre": Run("pre", "rmsnorm"),
-    "no_final": Run("pre", final_norm=False),
-    "none_gpt2": Run("none", scheme="gpt2"),
-    "none_xavier": Run("none"),
-}
+    "post": Run("post"), "pre": Run("pre"), "deepnorm": Run("deepnorm"), "rms_post": Run("post", "rmsnorm"),
+    "rms_pre": Run("pre", "rmsnorm"), "no_final": Run("pre", final_norm=False),
+    "none_gpt2": Run("none", scheme="gpt2"), "none_xavier": Run("none"),
+}  # fmt: skip
 CHOICES = {"layers": (6, 12, 24), "rate": (1e-4, 5e-4, 3e-3), "warmup": (0, 200, 400)}
 CHUNK = 10  # steps that one point of a curve is the mean of
 EVERY = 20  # steps between two pictures of a live run
@@ -61,7 +56,7 @@ class WarmupRace(Explorer):
         self.progress = ipywidgets.IntProgress()
         controls = {"kind": choice(ipywidgets.Dropdown, "race", KINDS, kind)}
         for name, value in (("layers", layers), ("rate", rate), ("warmup", warmup)):
-            controls[name] = numbers(ipywidgets.Dropdown, f"race.{name}", CHOICES[name], value)
+            controls[name] = choice(ipywidgets.Dropdown, f"race.{name}", CHOICES[name], value)
         for control in controls.values():
             control.observe(self.halt, "value")  # before the new choice is drawn
         super().__init__(controls, self._draw_state)
