@@ -1,13 +1,11 @@
 """Weights between this project's decoder and transformers' GPT-2 and GPT-1, both ways, without a copy."""
 
-import tomllib
-from pathlib import Path
-
 import torch
 
 from helpers.gpt import Config, Decoder
+from helpers.language import data
 
-TABLES = tomllib.loads(Path(__file__).with_name("checkpoints.toml").read_text(encoding="utf8"))
+TABLES = data("checkpoints.toml")
 FIELDS, NAMES, LAYOUTS = TABLES["fields"], TABLES["names"], TABLES["layouts"]
 
 

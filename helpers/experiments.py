@@ -1,18 +1,17 @@
 """Experiments on decoders: how they start, and how they train."""
 
 import random
-import tomllib
 from dataclasses import dataclass
-from pathlib import Path
 
 import torch
 import torch.nn.functional as F
 from torch import nn
 
 from helpers.gpt import Config, Decoder
+from helpers.language import data
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz ."
-GRAMMAR = tomllib.loads(Path(__file__).with_name("grammar.toml").read_text(encoding="utf8"))
+GRAMMAR = data("grammar.toml")
 
 
 @torch.no_grad()

@@ -23,17 +23,15 @@ class ResidualStreamExplorer(Explorer):
     wiring. prompt: None for the example in the reader's language. reference: with GPT-2 small's published curve."""
 
     def __init__(self, model="gpt2", placement="trained", prompt=None, reference=True):
-        self._runs, self._loaded = {}, (None, None, "")
-        self._busy = False
+        self._runs, self._loaded, self._busy = {}, (None, None, ""), False
         self._figure, self._axes = figures.new_axes("axis.block", "axis.length", size=(7.2, 4.6), layout=None)
         # margins are fixed, since finding them takes as long as drawing
         self._figure.subplots_adjust(left=0.11, right=0.98, bottom=0.12, top=0.82)
         names, star = ("stream", "attention", "mlp", "final", "published"), {"marker": "*", "linestyle": "none"}
         styles = zip(names, figures.STYLES, ({}, {}, {}, star, {}))
         self._lines = {name: self._axes.plot([], [], markersize=6, **style | own)[0] for name, style, own in styles}
-        text = ipywidgets.Text(
-            prompt or say("explorer.example"), description=say("explorer.prompt"), continuous_update=False
-        )
+        example, label = say("explorer.example"), say("explorer.prompt")
+        text = ipywidgets.Text(prompt or example, description=label, continuous_update=False)
         text.style.description_width, text.layout.width = "initial", "95%"
         checkbox = lambda key, value: ipywidgets.Checkbox(value=value, description=say(key), indent=False)
         controls = {

@@ -6,7 +6,6 @@ import hashlib
 import json
 import re
 import shutil
-import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from safetensors.torch import load_file
 
 from helpers import checkpoints, gpt, language
 
-CHECKPOINTS = tomllib.loads(Path(__file__).with_name("models.toml").read_text(encoding="utf8"))
+CHECKPOINTS = language.data("models.toml")
 REASONS = CHECKPOINTS.pop("reasons")
 BUNDLED = tuple(f"bundled/{name}" for name in ("ln-pre", "ln-post", "rms-pre", "rms-sandwich", "ln-deepnorm"))
 FILES = ("model.safetensors", "config.json", "tokenizer.json")

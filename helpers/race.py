@@ -1,18 +1,16 @@
 """The warmup race: stored training runs, and the same runs trained live beside their stored curves."""
 
-import json
 import statistics
 import threading
 from dataclasses import replace
 from functools import cache
-from importlib.resources import files
 from itertools import islice, takewhile
 
 import ipywidgets
 
 from helpers import figures
 from helpers.experiments import Run, unigram
-from helpers.language import number, say
+from helpers.language import data, number, say
 from helpers.widgets import Explorer, choice
 
 KINDS = {
@@ -28,8 +26,7 @@ EVERY = 20  # steps between two pictures of a live run
 @cache
 def stored():
     """Return name → (Run, one curve a seed) from tools/store_runs.py; a curve is as `chunked` returns it."""
-    found = json.loads(files("helpers").joinpath("bundled", "runs.json").read_text())["runs"]
-    return {name: (Run(**entry["run"]), entry["losses"]) for name, entry in found.items()}
+    return {name: (Run(**entry["run"]), entry["losses"]) for name, entry in data("bundled/runs.json")["runs"].items()}
 
 
 def ends(name):
