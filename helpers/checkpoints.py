@@ -3,32 +3,18 @@
 import torch
 
 from helpers.gpt import Config, Decoder
+from helpers.language import data
 
-# model_type in config.json → what the decoder must be, what the settings must say (or leave out), and how
-# transformers calls the parts outside the blocks
-LAYOUTS = {
-    "gpt2": {"placement": "pre",
-             "settings": {"activation_function": "gelu_new", "tie_word_embeddings": True, "scale_attn_weights": True,
-                          "scale_attn_by_inverse_layer_idx": False},
-             "outside": {"token_embedding": "wte", "position_embedding": "wpe", "final_norm": "ln_f"}},
-    "openai-gpt": {"placement": "post",
-                   "settings": {"afn": "gelu", "tie_word_embeddings": True},  # its "gelu" is the tanh form, too
-                   "outside": {"token_embedding": "tokens_embed", "position_embedding": "positions_embed"}},
-}  # fmt: skip
-INSIDE = {"attention.norm": "ln_1", "attention.f.qkv": "attn.c_attn", "attention.f.out": "attn.c_proj",
-          "mlp.norm": "ln_2", "mlp.f.up": "mlp.c_fc", "mlp.f.down": "mlp.c_proj"}  # fmt: skip
-FIELDS = {"vocab_size": "vocab_size", "n_positions": "positions", "n_embd": "width", "n_layer": "layers",
-          "n_head": "heads", "layer_norm_epsilon": "eps"}  # fmt: skip
-ENDINGS = {"gamma": "weight", "beta": "bias", "weight": "weight", "bias": "bias"}
+TABLES = data("checkpoints.toml")
+FIELDS, NAMES, LAYOUTS = TABLES["fields"], TABLES["names"], TABLES["layouts"]
 
 
 def _foreign_name(name, layout):
     """Return transformers' name of a decoder parameter, and whether its matrix is stored transposed there."""
-    *parts, ending = name.split(".")
-    if parts[0] == "blocks":
-        part = INSIDE[".".join(parts[2:])]
-        return f"h.{parts[1]}.{part}.{ENDINGS[ending]}", ending == "weight"  # Conv1D stores (in, out)
-    return f"{layout['outside'][parts[0]]}.{ENDINGS[ending]}", False
+    transposed = name.startswith("blocks") and name.endswith("weight")  # Conv1D stores (in, out)
+    for own, foreign in (NAMES | layout["names"]).items():
+        name = name.replace(own, foreign)
+    return name, transposed
 
 
 def decoder_from_transformers(tensors, settings):
@@ -66,16 +52,15 @@ def to_transformers(decoder):
     import transformers  # takes seconds, so only here
 
     config = decoder.config
-    if config.norm != "layernorm" or config.placement not in ("pre", "post"):
+    kind = {"pre": "gpt2", "post": "openai-gpt"}.get(config.placement)
+    if config.norm != "layernorm" or kind is None:
         raise ValueError("transformers' GPT-2 and GPT-1 hold LayerNorm decoders, pre-norm and post-norm")
-    model_type = "gpt2" if config.placement == "pre" else "openai-gpt"
     fields = {field: getattr(config, own) for field, own in FIELDS.items()}
-    settings = transformers.AutoConfig.for_model(model_type, bos_token_id=None, eos_token_id=None, **fields)
+    settings = transformers.AutoConfig.for_model(kind, bos_token_id=None, eos_token_id=None, **fields)
     state = {}
     for name, tensor in decoder.state_dict().items():
-        foreign, transposed = _foreign_name(name, LAYOUTS[model_type])
+        foreign, transposed = _foreign_name(name, LAYOUTS[kind])
         state[f"transformer.{foreign}"] = tensor.T if transposed else tensor
-    architecture = transformers.GPT2LMHeadModel if model_type == "gpt2" else transformers.OpenAIGPTLMHeadModel
-    dtype = decoder.token_embedding.weight.dtype
     transformers.utils.logging.disable_progress_bar()  # there is nothing to wait for: no tensor is copied
-    return architecture.from_pretrained(None, config=settings, state_dict=state, dtype=dtype).eval()
+    load = getattr(transformers, LAYOUTS[kind]["architecture"]).from_pretrained
+    return load(None, config=settings, state_dict=state, dtype=tensor.dtype).eval()

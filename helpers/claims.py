@@ -1,9 +1,6 @@
 """The ledger of claims: what textbooks say, what a cell measures, and the verdict."""
 
 import html
-import tomllib
-from functools import cache
-from importlib.resources import files
 
 from IPython.display import display
 
@@ -12,20 +9,15 @@ from helpers.figures import table as show_table
 from helpers.language import number, say
 
 COLOURS = {"true": "#00694E", "depends": "#8A5A00", "false": "#A3262A", "open": "#4A4A4A"}  # of the verdicts
+LEDGER = language.data("claims.toml")  # id → entry
 measured = {}  # id → the last Card that `check` showed
-
-
-@cache
-def ledger():
-    """Return the ledger, id → entry, as it stands in claims.toml."""
-    return tomllib.loads(files("helpers").joinpath("claims.toml").read_text(encoding="utf8"))
 
 
 class Card:
     """One claim beside its measured value; `within` tells whether the value lies in its bounds."""
 
     def __init__(self, claim, value, on):
-        entry, self.id, self.value = ledger()[claim], claim, value
+        entry, self.id, self.value = LEDGER[claim], claim, value
         low, high = entry["bounds"] if isinstance(entry["bounds"], list) else entry["bounds"][on]
         self.within = low <= value <= high
         self.claim, what, self.found = (entry[field][language.current] for field in ("claim", "measures", "found"))
@@ -50,8 +42,7 @@ class Card:
 def check(claim, value, on="here"):
     """Show the card of a claim, an id of the ledger, with its measured value; KeyError for an unknown id.
 
-    on: where it was measured, for example "here", "gpt2" or "published"; a claim may have bounds of its own for each.
-    """
+    on: where it was measured, for example "here", "gpt2" or "published"; a claim may have bounds for each."""
     card = measured[claim] = Card(claim, float(value), on)
     display(card)
 
@@ -59,9 +50,8 @@ def check(claim, value, on="here"):
 def table(lesson):
     """Show the claims of a lesson, 1 to 4, with their verdicts and the values that this kernel has measured."""
     rows = []
-    for claim, entry in ledger().items():
-        if entry["lesson"] == lesson:
-            text, what = entry["claim"][language.current], entry["measures"][language.current]
-            value = f"{what} = {number(measured[claim].value)}" if claim in measured else say("claim.not_yet")
-            rows.append([text, say(f"claim.{entry['verdict']}"), value])
+    for claim, entry in ((claim, entry) for claim, entry in LEDGER.items() if entry["lesson"] == lesson):
+        text, what = (entry[field][language.current] for field in ("claim", "measures"))
+        value = f"{what} = {number(measured[claim].value)}" if claim in measured else say("claim.not_yet")
+        rows.append([text, say(f"claim.{entry['verdict']}"), value])
     show_table("claim.table_head", rows)

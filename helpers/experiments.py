@@ -8,16 +8,10 @@ import torch.nn.functional as F
 from torch import nn
 
 from helpers.gpt import Config, Decoder
+from helpers.language import data
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz ."
-WORDS = {
-    "a": "the a one this that every some no".split(),
-    "j": "old small cold bright quiet long green heavy strange kind".split(),
-    "n": "house garden river teacher letter window stone winter child boat morning horse lamp road field".split(),
-    "v": "sees finds keeps follows remembers opens leaves carries watches paints".split(),
-    "p": "near under behind with over before".split(),
-}
-PLANS = "anvan anvajn ajnvan ajnvajn anvanpan ajnvanpan".split()  # the kinds of words in a sentence
+GRAMMAR = data("grammar.toml")
 
 
 @torch.no_grad()
@@ -63,10 +57,10 @@ def random_windows(data, length, batch, seed):
 
 
 def sentences(length, seed=0):
-    """Return (length,) ids of made-up sentences from the grammar above, everywhere the same; id i is LETTERS[i]."""
+    """Return (length,) ids of made-up sentences from grammar.toml, everywhere the same; id i is LETTERS[i]."""
     draw, text = random.Random(seed), ""
     while len(text) < length:
-        text += " ".join(draw.choice(WORDS[kind]) for kind in draw.choice(PLANS)) + ". "
+        text += " ".join(draw.choice(GRAMMAR[kind]) for kind in draw.choice(GRAMMAR["sentences"])) + ". "
     return torch.tensor([LETTERS.index(letter) for letter in text[:length]], dtype=torch.uint8)
 
 
@@ -79,8 +73,7 @@ def unigram():
 def at_initialisation(decoder, windows):
     """Return (N + 1 mean squares of the stream, N lengths of the gradients of the MLPs' last matrices) as numbers.
 
-    windows: ids (B, T + 1). Embeddings are divided by their RMS first, so that the stream starts at 1 (Xiong et al. 2020).
-    """
+    windows: ids (B, T + 1). Embeddings are divided by their RMS first, so the stream starts at 1 (Xiong et al. 2020)."""
     ids = windows[:, :-1]
     x = decoder.token_embedding(ids) + decoder.position_embedding.weight[: ids.shape[1]]
     stream = [x / x.square().mean(-1, keepdim=True).sqrt()]

@@ -11,7 +11,7 @@ from helpers import experiments, figures, gpt, models
 from helpers.language import number, say
 from helpers.norms import layer_norm, rms_norm
 from helpers.trace import trace
-from helpers.widgets import Explorer, choice, numbers
+from helpers.widgets import Explorer, choice
 
 SLIDER = ipywidgets.SelectionSlider
 
@@ -23,24 +23,22 @@ class ResidualStreamExplorer(Explorer):
     wiring. prompt: None for the example in the reader's language. reference: with GPT-2 small's published curve."""
 
     def __init__(self, model="gpt2", placement="trained", prompt=None, reference=True):
-        self._runs, self._loaded = {}, (None, None, "")
-        self._busy = False
+        self._runs, self._loaded, self._busy = {}, (None, None, ""), False
         self._figure, self._axes = figures.new_axes("axis.block", "axis.length", size=(7.2, 4.6), layout=None)
         # margins are fixed, since finding them takes as long as drawing
         self._figure.subplots_adjust(left=0.11, right=0.98, bottom=0.12, top=0.82)
         names, star = ("stream", "attention", "mlp", "final", "published"), {"marker": "*", "linestyle": "none"}
         styles = zip(names, figures.STYLES, ({}, {}, {}, star, {}))
         self._lines = {name: self._axes.plot([], [], markersize=6, **style | own)[0] for name, style, own in styles}
-        text = ipywidgets.Text(
-            prompt or say("explorer.example"), description=say("explorer.prompt"), continuous_update=False
-        )
+        example, label = say("explorer.example"), say("explorer.prompt")
+        text = ipywidgets.Text(prompt or example, description=label, continuous_update=False)
         text.style.description_width, text.layout.width = "initial", "95%"
         checkbox = lambda key, value: ipywidgets.Checkbox(value=value, description=say(key), indent=False)
         controls = {
             "model": choice(ipywidgets.Dropdown, "model", models.NAMES, model),
             "placement": choice(ipywidgets.RadioButtons, "wiring", ("trained", "pre", "post"), placement),
             "prompt": text,
-            "token": numbers(ipywidgets.Dropdown, "explorer.token", (), None),
+            "token": choice(ipywidgets.Dropdown, "explorer.token", (), None),
             "quantity": choice(ipywidgets.RadioButtons, "quantity", ("length", "rms"), "length"),
             "axis": choice(ipywidgets.RadioButtons, "scale", ("linear", "log"), "linear"),
             "writes": checkbox("explorer.writes", False),
@@ -171,10 +169,9 @@ def placement(placement="pre", norm="layernorm", layers=16):
                 axes.legend(frameon=False, loc="lower left", bbox_to_anchor=(-0.05, 1))
             return figures.render(figure, alt), alt
 
-    named = {"placement": (gpt.PLACEMENTS, placement), "norm": (tuple(gpt.NORMS), norm)}
-    controls = {name: choice(ipywidgets.Dropdown, name, *arguments) for name, arguments in named.items()}
-    controls["layers"] = numbers(SLIDER, "race.layers", (2, 4, 8, 16, 32, 64), layers)
-    return Explorer(controls, draw)
+    controls = {"placement": choice(ipywidgets.Dropdown, "placement", gpt.PLACEMENTS, placement)}
+    controls["norm"] = choice(ipywidgets.Dropdown, "norm", tuple(gpt.NORMS), norm)
+    return Explorer(controls | {"layers": choice(SLIDER, "race.layers", (2, 4, 8, 16, 32, 64), layers)}, draw)
 
 
 def layer_norm_against_rms_norm(mean=1.0, outlier=0.0):
@@ -204,8 +201,8 @@ def layer_norm_against_rms_norm(mean=1.0, outlier=0.0):
             note.set_text(found)
             return figures.render(figure, f"{say('lesson2.alt', **values)} {found}"), found
 
-    controls = {"mean": numbers(SLIDER, "lesson2.mean", (-10, -5, -3, -2, -1, -0.5, 0, 0.5, 1, 2, 3, 5, 10), mean)}
-    return Explorer(controls | {"outlier": numbers(SLIDER, "lesson2.outlier", (0, 2, 5, 10, 20), outlier)}, draw)
+    controls = {"mean": choice(SLIDER, "lesson2.mean", (-10, -5, -3, -2, -1, -0.5, 0, 0.5, 1, 2, 3, 5, 10), mean)}
+    return Explorer(controls | {"outlier": choice(SLIDER, "lesson2.outlier", (0, 2, 5, 10, 20), outlier)}, draw)
 
 
 def layer_norm_steps(shift=2, scale=1, outlier=0):
@@ -236,6 +233,6 @@ def layer_norm_steps(shift=2, scale=1, outlier=0):
             alt = say("lesson1.alt", panels="; ".join(titles).replace("\n", ", "), output=output)
             return figures.render(figure, alt), alt
 
-    controls = {"shift": numbers(SLIDER, "lesson1.shift", (-10, -2, 0, 2, 10, 100, 1000), shift)}
-    controls["scale"] = numbers(SLIDER, "lesson1.scale", (0, 0.001, 0.003, 0.01, 0.1, 1, 10, 100), scale)
-    return Explorer(controls | {"outlier": numbers(SLIDER, "lesson1.outlier", (0, 1, 5, 20, 100), outlier)}, draw)
+    controls = {"shift": choice(SLIDER, "lesson1.shift", (-10, -2, 0, 2, 10, 100, 1000), shift)}
+    controls["scale"] = choice(SLIDER, "lesson1.scale", (0, 0.001, 0.003, 0.01, 0.1, 1, 10, 100), scale)
+    return Explorer(controls | {"outlier": choice(SLIDER, "lesson1.outlier", (0, 1, 5, 20, 100), outlier)}, draw)

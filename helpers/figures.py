@@ -3,10 +3,9 @@
 import base64
 import html
 import io
-import json
 import threading
-from functools import cache
-from importlib.resources import files
+from collections import namedtuple
+from functools import partial
 
 import matplotlib
 from IPython.display import display
@@ -14,25 +13,17 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from helpers.language import number, say
+from helpers.language import data, number, say
 
 # Colours of Okabe and Ito; marker and dash tell the lines apart without colour.
-STYLES = (
-    {"color": "#0072B2", "marker": "o", "linestyle": "-"},
-    {"color": "#B34700", "marker": "s", "linestyle": "--"},
-    {"color": "#007A5E", "marker": "^", "linestyle": ":"},
-    {"color": "#8A4A77", "marker": "D", "linestyle": "-."},
-    {"color": "#404040", "marker": "x", "linestyle": (0, (5, 1))},
-)
+COLOURS, DASHES = ("#0072B2", "#B34700", "#007A5E", "#8A4A77", "#404040"), ("-", "--", ":", "-.", (0, (5, 1)))
+STYLES = [{"color": c, "marker": m, "linestyle": dash} for c, m, dash in zip(COLOURS, "os^Dx", DASHES)]
 SIZE = (7.2, 4.2)  # inches; 72 CSS pixels each
 drawing = threading.Lock()  # matplotlib shares its text layout between threads
 
 
-class Picture:
-    """An SVG with its alternative text; shown as an image that a screen reader can read."""
-
-    def __init__(self, svg, alt, size=SIZE):
-        self.svg, self.alt, self.size = svg, alt, size
+class Picture(namedtuple("Picture", "svg alt size", defaults=(SIZE,))):
+    """An SVG with its alternative text; shown as an image that a screen reader can read. size: in inches."""
 
     def img(self):
         """Return the picture as one HTML element."""
@@ -74,47 +65,39 @@ def write_numbers(axes):
         axis.set_minor_formatter(FuncFormatter(minor))
 
 
-def lines(x, series, x_label, y_label, log=False, alt=""):
-    """Show one line for each entry of `series`, a dictionary from its label to values of the length of x.
+def lines(x, series, x_label, y_label, alt="", log=False, bars=False):
+    """Show a line, or bars, for each entry of `series`, a dictionary from its label to values of the length of x.
 
-    x_label and y_label are keys of the catalogue. The alternative text is `alt` and the course of each line."""
+    x_label and y_label are keys of the catalogue. The alternative text is `alt` and what each entry shows."""
     with drawing:
         figure, axes = new_axes(x_label, y_label, log=log)
-        if all(float(value).is_integer() for value in x):
+        for index, (style, (label, values)) in enumerate(zip(STYLES, series.items())):
+            if bars:
+                left = [i + (0.8 * (index + 0.5) / len(series) - 0.4) for i in range(len(x))]
+                hatch, colour = ("", "///", "...", "xx", "--")[index], style["color"]
+                axes.bar(left, values, 0.8 / len(series), label=label, color=colour, hatch=hatch, edgecolor="white")
+            else:
+                axes.plot(x, values, label=label, markersize=5, **style)
+            where, peak = max(zip(x, values), key=lambda point: point[1])
+            course = say("figure.course", label=label, first=values[0], last=values[-1], peak=peak, where=where)
+            listed = "; ".join(f"{name} {number(value)}" for name, value in zip(x, values))
+            alt += f" {label}: {listed}." if isinstance(x[0], str) else f" {course}"
+        if bars:
+            axes.set_xticks(range(len(x)), [str(label) for label in x])
+        elif all(float(value).is_integer() for value in x):
             axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-        for style, (label, values) in zip(STYLES, series.items()):
-            axes.plot(x, values, label=label, markersize=5, **style)
-        _show(figure, x, series, alt)
+        if len(series) > 1:
+            axes.legend(frameon=False)
+        display(render(figure, alt.strip()))
 
 
-def bars(x, series, x_label, y_label, alt=""):
-    """Show groups of bars, one group for each entry of x; arguments as in `lines`."""
-    width = 0.8 / len(series)
-    with drawing:
-        figure, axes = new_axes(x_label, y_label)
-        for index, (hatch, (label, values)) in enumerate(zip(("", "///", "..."), series.items())):
-            left = [i + (index - (len(series) - 1) / 2) * width for i in range(len(x))]
-            axes.bar(left, values, width, label=label, color=STYLES[index]["color"], hatch=hatch, edgecolor="white")
-        axes.set_xticks(range(len(x)), [str(label) for label in x])
-        _show(figure, x, series, alt)
+bars = partial(lines, bars=True)
 
 
-def _show(figure, x, series, alt):
-    if len(series) > 1:
-        figure.axes[0].legend(frameon=False)
-    for label, values in series.items():
-        where, peak = max(zip(x, values), key=lambda point: point[1])
-        listed = "; ".join(f"{name} {number(value)}" for name, value in zip(x, values))
-        course = say("figure.course", label=label, first=values[0], last=values[-1], peak=peak, where=where)
-        alt += f" {label}: {listed}." if isinstance(x[0], str) else f" {course}"
-    display(render(figure, alt.strip()))
-
-
-@cache
 def published_curve(position):
     """Return GPT-2 small's 13 published L2 norms (submarat) for token position 0, or for positions from 1 on."""
-    text = files("helpers").joinpath("bundled", "gpt2_small_published_norms.json").read_text()
-    return json.loads(text)["sources"]["submarat"]["position_0" if position == 0 else "positions_1_and_later"]
+    known = data("bundled/gpt2_small_published_norms.json")["sources"]["submarat"]
+    return known["position_0" if position == 0 else "positions_1_and_later"]
 
 
 def table(head, rows):

@@ -27,10 +27,9 @@ class Config:
     eps: float = 1e-5
 
     def __post_init__(self):
-        if self.placement not in PLACEMENTS:
-            raise ValueError(say("placement.unknown", name=self.placement, names=", ".join(PLACEMENTS)))
-        if self.norm not in NORMS:
-            raise ValueError(say("decoder.unknown_norm", name=self.norm, names=", ".join(NORMS)))
+        for key, name, names in (("placement", self.placement, PLACEMENTS), ("norm", self.norm, NORMS)):
+            if name not in names:
+                raise ValueError(say(f"{key}.unknown", name=name, names=", ".join(names)))
         if self.width % self.heads:
             raise ValueError(f"width {self.width} is not a multiple of {self.heads} heads")
 

@@ -1,5 +1,6 @@
 """The reader's language: words from the catalogue, and numbers as that language writes them."""
 
+import json
 import tomllib
 from functools import cache
 from importlib.resources import files
@@ -20,10 +21,16 @@ def use(language):
 
 
 @cache
+def data(name):
+    """Return the content of a TOML or JSON file of the package."""
+    return (tomllib if name.endswith("toml") else json).loads(files("helpers").joinpath(name).read_text("utf8"))
+
+
+@cache
 def catalogue(language):
     """Return the catalogue of a language, a flat dictionary from "section.key" to its text."""
-    sections = tomllib.loads(files("helpers").joinpath("text", f"{language}.toml").read_text(encoding="utf8"))
-    return {f"{section}.{key}": text for section, texts in sections.items() for key, text in texts.items()}
+    sections = data(f"text/{language}.toml").items()
+    return {f"{section}.{key}": text for section, texts in sections for key, text in texts.items()}
 
 
 def say(key, **values):

@@ -6,8 +6,6 @@ import hashlib
 import json
 import re
 import shutil
-import time
-import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -19,19 +17,15 @@ from safetensors.torch import load_file
 
 from helpers import checkpoints, gpt, language
 
-CHECKPOINTS = tomllib.loads(Path(__file__).with_name("models.toml").read_text(encoding="utf8"))
+CHECKPOINTS = language.data("models.toml")
+REASONS = CHECKPOINTS.pop("reasons")
 BUNDLED = tuple(f"bundled/{name}" for name in ("ln-pre", "ln-post", "rms-pre", "rms-sandwich", "ln-deepnorm"))
 FILES = ("model.safetensors", "config.json", "tokenizer.json")
 NAMES = (*CHECKPOINTS, *BUNDLED)
 WAIT = 4  # seconds until the hub has answered; with what surrounds it, the reader waits 5 at most
-STALL, TRIES = 4, 3  # seconds of silence that end a connection; connections without a new byte that end a download
+STALL = 3  # seconds of silence that end a connection; the library makes 6 without a new byte, with pauses of a second
+CHUNK = 2**14  # bytes that a failing connection may lose
 HASH = re.compile("[0-9a-f]{64}|[0-9a-f]{40}")  # SHA-256, or git's SHA-1 for the small files
-REASONS = {  # a status, an error number or a class of errors → the key of its sentence
-    429: "busy", errno.ENOSPC: "disk", errno.EDQUOT: "disk", errno.EFBIG: "disk", "OfflineModeIsEnabled": "offline",
-    "ConnectError": "unreachable", "TimeoutError": "silent", "TimeoutException": "silent", "TransportError": "broken",
-    "HTTPError": "status", "ValueError": "damaged", "OSError": "folder", "Exception": "other",
-    "KeyboardInterrupt": "stopped",
-}  # fmt: skip
 
 
 @dataclass
@@ -99,7 +93,8 @@ def _sentence(error, title, bundled, **_):
     from huggingface_hub import constants
 
     code = getattr(getattr(error, "response", None), "status_code", None)
-    marks = [code, getattr(error, "errno", None), *(kind.__name__ for kind in type(error).__mro__)]
+    number = errno.errorcode.get(getattr(error, "errno", None))
+    marks = [str(code), number, *(kind.__name__ for kind in type(error).__mro__)]
     key = next(REASONS[mark] for mark in marks if mark in REASONS)
     values = {"host": constants.ENDPOINT, "folder": constants.HF_HUB_CACHE, "code": code, "error": repr(error)}
     why, how = (language.say(f"load.{key}_{part}", **values) for part in ("why", "how"))
@@ -170,34 +165,28 @@ def _fetch(tell, title, repo, revision, sha256):
     return [in_time(lambda file=file: hf_hub_download(repo, file, revision=revision, token=False)) for file in FILES]
 
 
-def _resume(url, part, size):
+def _resume(url, part, size, again=True):
     """Append to a partial file what it lacks of `size` bytes; when the connection fails, it is kept for the next call."""
-    from httpx2 import ReadError, TransportError
-    from huggingface_hub import get_session
+    from httpx2 import ReadError
+    from huggingface_hub import constants, file_download, get_session
     from tqdm.auto import tqdm
 
-    with part.open("ab") as file, tqdm(total=size, initial=file.tell(), unit="B", unit_scale=True) as bar:
-        if size - file.tell() > shutil.disk_usage(part.parent).free:
-            raise OSError(errno.ENOSPC, "the disk is full")
-        furthest, tries = file.tell(), TRIES
-        while file.tell() < size:
-            headers = {"Range": f"bytes={file.tell()}-", "Accept-Encoding": "identity"}
-            try:
-                with get_session().stream("GET", url, headers=headers, timeout=STALL) as response:
-                    response.raise_for_status()
-                    if response.status_code != 206:  # this server sends whole files only
-                        file.seek(file.truncate(0))
-                    for chunk in response.iter_bytes():
-                        file.write(chunk)
-                        bar.update(file.tell() - bar.n)
-                if file.tell() < size:
-                    raise ReadError("the file ended too early")
-            except TransportError:
-                tries = TRIES if file.tell() > furthest else tries - 1
-                furthest = max(furthest, file.tell())
-                if not tries:
-                    raise
-                time.sleep(1)
-            except OSError:  # a full disk must not stay full because of this file
-                part.unlink()
-                raise
+    constants.HF_HUB_DOWNLOAD_TIMEOUT, constants.DOWNLOAD_CHUNK_SIZE = STALL, CHUNK
+    options = {"headers": {"Accept-Encoding": "identity"}, "displayed_filename": Path(url).name, "tqdm_class": tqdm}
+    hooks, refuse = get_session().event_hooks["response"], lambda answer: answer.is_error and answer.raise_for_status()
+    hooks.append(refuse)  # at 429, the library would wait for as long as the server says
+    try:
+        with part.open("ab") as file:
+            start = file.tell()
+            if size - start > shutil.disk_usage(part.parent).free:
+                raise OSError(errno.ENOSPC, "the disk is full")
+            file_download.http_get(url, file, resume_size=min(start, size), expected_size=size, **options)
+    except (OSError, ReadError) as error:
+        if getattr(error, "errno", None):  # a full disk must not stay full because of this file
+            part.unlink(missing_ok=True)
+            raise
+        if not (further := part.stat().st_size > start) and not again:
+            raise ReadError("the file ended too early") from error
+        _resume(url, part, size, again=further)  # the library itself does not go on after a reset
+    finally:
+        hooks.remove(refuse)

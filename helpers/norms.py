@@ -3,10 +3,7 @@
 import torch
 from torch import nn
 
-
-def _widen(x):
-    """Return float16, which ends at 65,504, as float32, and the others as float64: the squares have to fit."""
-    return x.float() if x.dtype == torch.float16 else x.double()
+WIDER = {torch.float16: torch.float32}  # float16 ends at 65,504, and the squares have to fit; for the others: float64
 
 
 def layer_norm(x, gamma=1.0, beta=0.0, eps=1e-5):
@@ -15,7 +12,7 @@ def layer_norm(x, gamma=1.0, beta=0.0, eps=1e-5):
     x: shape (..., d), any floating dtype; the result has the same shape and dtype.
     gamma, beta: shape (d,), or a number. eps: a number, in the unit of σ².
     Statistics are computed in a wider format. NaN in a token gives NaN in that token."""
-    wide = _widen(x)
+    wide = x.to(WIDER.get(x.dtype, torch.float64))
     centred = wide - wide.mean(-1, keepdim=True)
     variance = centred.square().mean(-1, keepdim=True)
     return (gamma * (centred * (variance + eps).rsqrt()) + beta).to(x.dtype)
@@ -25,7 +22,7 @@ def rms_norm(x, gamma=1.0, eps=1e-5):
     """Return γ ⊙ x / √(mean(x²) + ε) (Zhang & Sennrich 2019).
 
     Shapes, dtypes and NaN as in `layer_norm`; there is no mean and no β."""
-    wide = _widen(x)
+    wide = x.to(WIDER.get(x.dtype, torch.float64))
     mean_square = wide.square().mean(-1, keepdim=True)
     return (gamma * (wide * (mean_square + eps).rsqrt())).to(x.dtype)
 

@@ -1,30 +1,23 @@
 """The warmup race: stored training runs, and the same runs trained live beside their stored curves."""
 
-import json
 import statistics
 import threading
 from dataclasses import replace
 from functools import cache
-from importlib.resources import files
 from itertools import islice, takewhile
 
 import ipywidgets
 
 from helpers import figures
 from helpers.experiments import Run, unigram
-from helpers.language import number, say
-from helpers.widgets import Explorer, choice, numbers
+from helpers.language import data, number, say
+from helpers.widgets import Explorer, choice
 
 KINDS = {
-    "post": Run("post"),
-    "pre": Run("pre"),
-    "deepnorm": Run("deepnorm"),
-    "rms_post": Run("post", "rmsnorm"),
-    "rms_pre": Run("pre", "rmsnorm"),
-    "no_final": Run("pre", final_norm=False),
-    "none_gpt2": Run("none", scheme="gpt2"),
-    "none_xavier": Run("none"),
-}
+    "post": Run("post"), "pre": Run("pre"), "deepnorm": Run("deepnorm"), "rms_post": Run("post", "rmsnorm"),
+    "rms_pre": Run("pre", "rmsnorm"), "no_final": Run("pre", final_norm=False),
+    "none_gpt2": Run("none", scheme="gpt2"), "none_xavier": Run("none"),
+}  # fmt: skip
 CHOICES = {"layers": (6, 12, 24), "rate": (1e-4, 5e-4, 3e-3), "warmup": (0, 200, 400)}
 CHUNK = 10  # steps that one point of a curve is the mean of
 EVERY = 20  # steps between two pictures of a live run
@@ -33,8 +26,7 @@ EVERY = 20  # steps between two pictures of a live run
 @cache
 def stored():
     """Return name → (Run, one curve a seed) from tools/store_runs.py; a curve is as `chunked` returns it."""
-    found = json.loads(files("helpers").joinpath("bundled", "runs.json").read_text())["runs"]
-    return {name: (Run(**entry["run"]), entry["losses"]) for name, entry in found.items()}
+    return {name: (Run(**entry["run"]), entry["losses"]) for name, entry in data("bundled/runs.json")["runs"].items()}
 
 
 def ends(name):
@@ -61,7 +53,7 @@ class WarmupRace(Explorer):
         self.progress = ipywidgets.IntProgress()
         controls = {"kind": choice(ipywidgets.Dropdown, "race", KINDS, kind)}
         for name, value in (("layers", layers), ("rate", rate), ("warmup", warmup)):
-            controls[name] = numbers(ipywidgets.Dropdown, f"race.{name}", CHOICES[name], value)
+            controls[name] = choice(ipywidgets.Dropdown, f"race.{name}", CHOICES[name], value)
         for control in controls.values():
             control.observe(self.halt, "value")  # before the new choice is drawn
         super().__init__(controls, self._draw_state)

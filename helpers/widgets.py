@@ -57,14 +57,8 @@ class Explorer:
 
 
 def choice(kind, key, options, value):
-    """Return a control whose description and options come from the catalogue."""
-    return _control(kind, f"{key}.label", [(say(f"{key}.{option}"), option) for option in options], value)
-
-
-def numbers(kind, key, options, value):
-    """Return a control over numbers, which it shows as the reader's language writes them."""
-    return _control(kind, key, [(number(option, trim=True), option) for option in options], value)
-
-
-def _control(kind, key, options, value):
-    return kind(options=options, value=value, description=say(key), style={"description_width": "initial"})
+    """Return a control over words, whose texts and description are entries of the catalogue's section, or numbers."""
+    words = any(isinstance(option, str) for option in options)
+    named = [(say(f"{key}.{option}") if words else number(option, trim=True), option) for option in options]
+    description = say(f"{key}.label" if words else key)
+    return kind(options=named, value=value, description=description, style={"description_width": "initial"})

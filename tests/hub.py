@@ -8,6 +8,8 @@ with Hub({"openai-community/gpt2": folder}) as hub:
 import hashlib
 import json
 import re
+import socket
+import struct
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -22,6 +24,7 @@ FAULTS = {
     "stall": "sends half of the weights, then nothing more, also when asked for the rest",
     "cut": "closes the connection in the middle of the weights, as long as the fault is set",
     "cut-once": "closes the connection in the middle of the weights, the first time",
+    "reset-once": "resets the connection in the middle of the weights, the first time",
     "no-range": "ignores Range and sends whole files",
     "cut-no-range": "both of the last two",
     "empty-rest": "cuts, and answers a request for the rest with nothing at all, politely",
@@ -131,7 +134,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         if self.command == "HEAD":
             return
-        if fault not in ("stall", "cut", "cut-once", "cut-no-range", "empty-rest"):
+        if fault not in ("stall", "cut", "cut-once", "reset-once", "cut-no-range", "empty-rest"):
             self.wfile.write(body)
             return
         self.wfile.write(body[:half])
@@ -141,7 +144,11 @@ class _Handler(BaseHTTPRequestHandler):
             self.hub.closing.wait(120)
         else:
             time.sleep(0.05)  # so that what was sent arrives before the end does
-        if fault == "cut-once":
+        if fault == "reset-once":
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            for end in (self.rfile, self.wfile, self.connection):
+                end.close()
+        if fault in ("cut-once", "reset-once"):
             self.hub.fault = None
         if fault == "cut-no-range":
             self.hub.fault = "no-range"

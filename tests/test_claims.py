@@ -8,7 +8,7 @@ from helpers import claims, language
 
 
 def test_every_entry_is_complete_in_three_languages():
-    for name, entry in claims.ledger().items():
+    for name, entry in claims.LEDGER.items():
         assert set(entry) == {"lesson", "said_by", "verdict", "source", "bounds", "claim", "measures", "found"}, name
         assert entry["verdict"] in claims.COLOURS and entry["lesson"] in (1, 2, 3, 4) and entry["source"]
         assert set(entry["said_by"]) <= set(language.LANGUAGES)
@@ -18,14 +18,14 @@ def test_every_entry_is_complete_in_three_languages():
 
 
 def test_bounds_can_fail():
-    for name, entry in claims.ledger().items():
+    for name, entry in claims.LEDGER.items():
         ranges = [entry["bounds"]] if isinstance(entry["bounds"], list) else entry["bounds"].values()
         for low, high in ranges:
             assert low <= high and max(abs(low), abs(high)) < 1e9, name
 
 
 def test_numbers_in_german_and_swedish_entries_have_a_comma():
-    for name, entry in claims.ledger().items():
+    for name, entry in claims.LEDGER.items():
         for part in ("claim", "measures", "found"):
             for lang in ("de", "sv"):
                 text = re.sub(r"\d{4}\.\d{4,5}|\b(?:Llama|OLMo|Gemma|Qwen) \d\.\d", "", entry[part][lang])
@@ -36,7 +36,7 @@ def test_numbers_in_german_and_swedish_entries_have_a_comma():
 def test_card_shows_claim_value_and_verdict(lang):
     language.use(lang)
     card = claims.Card("factor-fifty-over-twelve", 99.15, "published")._repr_mimebundle_()
-    entry = claims.ledger()["factor-fifty-over-twelve"]
+    entry = claims.LEDGER["factor-fifty-over-twelve"]
     for text in (entry["claim"][lang], entry["measures"][lang], language.number(99.15), language.say("claim.false")):
         assert text in card["text/html"] and text in card["text/plain"]
     assert 'data-within="true"' in card["text/html"]
@@ -70,8 +70,8 @@ def test_the_table_shows_every_claim_of_a_lesson_and_what_was_measured(lesson, r
     monkeypatch.setattr(claims, "display", lambda card: None)
     monkeypatch.setattr("helpers.figures.display", lambda data, raw: shown.append(data["text/markdown"]))
     monkeypatch.setattr(claims, "measured", {})
-    ids = [claim for claim, entry in claims.ledger().items() if entry["lesson"] == lesson]
-    on = claims.ledger()[ids[0]]["bounds"]
+    ids = [claim for claim, entry in claims.LEDGER.items() if entry["lesson"] == lesson]
+    on = claims.LEDGER[ids[0]]["bounds"]
     claims.check(ids[0], 12.25, on="here" if isinstance(on, list) else next(iter(on)))
     claims.table(lesson)
     head, rule, *rows = shown[0].split("\n")
