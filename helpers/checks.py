@@ -39,8 +39,7 @@ def check(task, answer, seed=0):
         _alarm(0)
     if any(one is None or one is ... for one in given):
         raise NotRight(say("check.not_done"))
-    right = result(entry["right"])
-    if not _equal(given, right):
+    if not _equal(given, right := result(entry["right"])):
         for mistake in entry["mistakes"]:
             if _equal(given, result(mistake["wrong"])):
                 raise NotRight(mistake[language.current])

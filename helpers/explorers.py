@@ -5,7 +5,6 @@ from contextlib import suppress
 import ipywidgets
 import torch
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 
 from helpers import experiments, figures, gpt, models
 from helpers.language import number, say
@@ -16,7 +15,7 @@ from helpers.widgets import Explorer, choice
 SLIDER = ipywidgets.SelectionSlider
 
 
-class ResidualStreamExplorer(Explorer):
+class residual_stream(Explorer):
     """The residual stream of a reader's own prompt, token by token; arguments are the state it starts in.
 
     model: a name that `models.load` knows. placement: "trained", or "pre" or "post" to run the same weights in that
@@ -128,13 +127,10 @@ class ResidualStreamExplorer(Explorer):
             self._axes.autoscale_view()
             if axis == "linear":
                 self._axes.set_ylim(bottom=0)
-            self._axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=13))
+            self._axes.locator_params("x", integer=True, nbins=13)
             handles = [line for key, line in self._lines.items() if len(shown[key][1])]
             self._axes.legend(handles=handles, frameon=False, loc="lower left", bbox_to_anchor=(-0.08, 1), ncols=2)
             return figures.render(self._figure, " ".join(alt)), f"{title}. {message}"
-
-
-residual_stream = ResidualStreamExplorer
 
 
 def placement(placement="pre", norm="layernorm", layers=16):

@@ -11,7 +11,7 @@ import matplotlib
 from IPython.display import display
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.ticker import FuncFormatter
 
 from helpers.language import data, number, say
 
@@ -85,7 +85,7 @@ def lines(x, series, x_label, y_label, alt="", log=False, bars=False):
         if bars:
             axes.set_xticks(range(len(x)), [str(label) for label in x])
         elif all(float(value).is_integer() for value in x):
-            axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+            axes.locator_params("x", integer=True)
         if len(series) > 1:
             axes.legend(frameon=False)
         display(render(figure, alt.strip()))

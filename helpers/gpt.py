@@ -121,9 +121,8 @@ class Decoder(nn.Module):
         for embedding in (self.token_embedding, self.position_embedding):
             nn.init.normal_(embedding.weight, std=0.02)  # as in GPT-2
         self.blocks = nn.ModuleList(Block(config) for _ in range(config.layers))
-        self.final_norm = nn.Identity()
-        if config.placement in ("pre", "sandwich", "output"):  # no norm follows the last addition
-            self.final_norm = NORMS[config.norm](config.width, config.eps)
+        last = config.placement in ("pre", "sandwich", "output")  # no norm follows the last addition
+        self.final_norm = NORMS[config.norm](config.width, config.eps) if last else nn.Identity()
 
     def hidden(self, ids):
         """Return what the output matrix reads: the stream after the last block and the final norm, (B, T, d).

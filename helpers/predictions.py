@@ -32,7 +32,7 @@ def save(question, entry):
         os.replace(part, FILE)
 
 
-class Prediction:
+class predict:
     """A question with radio buttons; the measured answer appears after the choice, and the first choice is kept.
 
     question: an id; its texts are "predict.<id>" and "predict.<id>_1", …. value: the measured number. bounds:
@@ -73,6 +73,3 @@ class Prediction:
         plain = "\n".join([self.text, *(f"{number}. {option}" for number, option in enumerate(self.options, 1))])
         shown = {"text/html": f"<p>{html.escape(self.text)}</p><ol>{items}</ol>{answer}", "text/plain": plain}
         return self.box._repr_mimebundle_(**kwargs) | shown
-
-
-predict = Prediction

@@ -57,8 +57,8 @@ class WarmupRace(Explorer):
         for control in controls.values():
             control.observe(self.halt, "value")  # before the new choice is drawn
         super().__init__(controls, self._draw_state)
-        buttons = ipywidgets.HBox([self.train, self.stop, self.progress])
-        self.box.children = [*controls.values(), buttons, self.image, self.message]
+        live = ipywidgets.HBox([self.train, self.stop, self.progress])
+        self.box.children = [*controls.values(), live, self.image, self.message]
         self.halt()
 
     def _run(self, kind, **values):
