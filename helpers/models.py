@@ -1,5 +1,4 @@
-"""The models of the lessons by name: GPT-2 small and GPT-1, from the local cache or the Hugging Face hub, and the
-bundled family, which stands in for them. Only safetensors and JSON files are read, after a check of their hash."""
+"""The models by name: from the cache or the hub (safetensors and JSON only, hashes checked), or the bundled family."""
 
 import errno
 import hashlib
