@@ -1,7 +1,6 @@
 """`tools/notebooks.py check` finds each kind of fault where it was planted, and nothing in a clean project."""
 
 import re
-import time
 import tomllib
 
 import pytest
@@ -25,10 +24,8 @@ def test_a_clean_project_has_no_findings(tree):
     assert checks.check(tree.root) == []
 
 
-def test_the_project_has_no_findings_and_is_checked_fast():
-    start = time.perf_counter()
+def test_the_project_has_no_findings():
     findings = checks.check(lessons.ROOT)
-    assert time.perf_counter() - start < 5
     assert not findings, "\n".join(findings)
 
 

@@ -7,7 +7,7 @@ trace   the trace against transformers' forward pass with output_hidden_states=T
 widget  one change of the explorer, first visit and revisit, against a new pyplot figure that is saved
         with a tight box on every change; the trace is known to both
 load    GPT-2 small from the cache, its hash known, against from_pretrained; random weights stand in
-import  helpers against torch
+import  helpers, and the check of all notebooks, against importing torch
 
 Each measurement of memory (Linux only), loading and importing runs in a process of its own; the sides take turns. One thread by default, as on Binder.
 """
@@ -245,11 +245,15 @@ def bench_import(repeat):
         "helpers": "import torch, helpers",
         "lesson": "import torch; from helpers import checkpoints, claims, experiments, explorers, figures, models, trace",
     }
-    times = alternate({name: lambda code=code: subprocess.run([sys.executable, "-c", code], check=True) for name, code in codes.items()}, repeat)  # fmt: skip
+    commands = {name: ["-c", code] for name, code in codes.items()}
+    commands["check"] = [str(Path(__file__).with_name("notebooks.py")), "check"]
+    run = lambda command: subprocess.run([sys.executable, *command], check=True, stdout=subprocess.DEVNULL)
+    times = alternate({name: lambda command=command: run(command) for name, command in commands.items()}, repeat)
     row(
         "import helpers beyond import torch (bound 0.3 s)", times["helpers"] - times["torch"], times["torch"], "s", None
     )
     row("all that lesson 4 imports, beyond torch", times["lesson"] - times["torch"], times["torch"], "s", None)
+    row("notebooks.py check of the whole tree (bound 5 s)", times["check"], times["torch"], "s", None)
 
 
 def main():
