@@ -81,11 +81,11 @@ def _ask(function, case):
 
 def _equal(one, other):
     """Return whether two results are the same: numbers up to 0.1 %, whatever holds them, and all else exactly."""
-    if isinstance(other, dict):
-        return isinstance(one, dict) and one.keys() == other.keys() and all(_equal(one[k], other[k]) for k in other)
-    if isinstance(other, list | tuple):
-        return hasattr(one, "__len__") and len(one) == len(other) and all(_equal(a, b) for a, b in zip(one, other))
     try:
+        if isinstance(other, dict):
+            return isinstance(one, dict) and one.keys() == other.keys() and all(_equal(one[k], other[k]) for k in other)
+        if isinstance(other, list | tuple):
+            return hasattr(one, "__len__") and len(one) == len(other) and all(_equal(a, b) for a, b in zip(one, other))
         if isinstance(other, str | int):
             return bool(one == other)
         one, other = torch.as_tensor(one).detach().double(), torch.as_tensor(other).detach().double()
