@@ -600,7 +600,7 @@ RIGHT += [("count-norms", numbers) for numbers in NUMBERS]
 @pytest.mark.parametrize(("task", "mistake", "answer"), WRONG, ids=[f"{task}-{name}" for task, name, _ in WRONG])
 def test_a_wrong_answer_gets_the_sentence_of_its_mistake(task, mistake, answer, reader):
     language.use(reader)
-    [sentence] = [entry[reader] for entry in checks.tasks()[task]["mistakes"] if entry["name"] == mistake]
+    [sentence] = [entry[reader] for entry in checks.TASKS[task]["mistakes"] if entry["name"] == mistake]
     for seed in range(5):
         assert verdict(task, answer, seed) == sentence
 
@@ -618,7 +618,7 @@ def test_the_model_itself_has_as_many_norms():
 @pytest.mark.parametrize("task", TASKS)
 def test_enough_answers_of_each_kind_are_tried_and_every_mistake_is_made(task):
     made = {name for kind, name, _ in WRONG if kind == task}
-    assert made == {mistake["name"] for mistake in checks.tasks()[task]["mistakes"]} and len(made) >= 5
+    assert made == {mistake["name"] for mistake in checks.TASKS[task]["mistakes"]} and len(made) >= 5
     assert len([kind for kind, _ in RIGHT if kind == task]) + (task == "count-norms") >= 6
 
 
