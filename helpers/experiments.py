@@ -24,8 +24,7 @@ def initialise(decoder, scheme="xavier", seed=0):
     if scheme not in ("xavier", "gpt2"):
         raise ValueError(f"scheme {scheme!r} is not one of xavier, gpt2")
     config, random = decoder.config, torch.Generator().manual_seed(seed)
-    beta = (8 * config.layers) ** -0.25 if config.placement == "deepnorm" else 1.0
-    writes = (2 * config.layers) ** -0.5
+    writes, beta = (2 * config.layers) ** -0.5, (8 * config.layers) ** (-0.25 if config.placement == "deepnorm" else 0)
     for embedding in (decoder.token_embedding, decoder.position_embedding):
         embedding.weight.normal_(std=0.02, generator=random)
     for block in decoder.blocks:
