@@ -47,7 +47,7 @@ def check(root):
     findings += links(root, books)
     findings += page_words(root)
     findings += catalogue(root)
-    findings += claims(root)
+    findings += sentences(root)
     return list(dict.fromkeys(findings))
 
 
@@ -311,14 +311,21 @@ def catalogue_of(root, language):
     return {f"{section}.{key}": text for section, texts in sections.items() for key, text in texts.items()}
 
 
-def ledger_of(root, language):
-    """Return the texts of the ledger in a language, "claim.part" → text, None where there is none."""
-    ledger = toml(root / "helpers" / "claims.toml")
-    return {
-        f"{claim}.{part}": entry.get(part, {}).get(language)
-        for claim, entry in ledger.items()
+def sentences_of(root, language):
+    """Return the ledger's texts and the sentences of the assignments' checks in a language.
+
+    A dictionary "file#entry.part.language" → text, None where there is none.
+    """
+    found = {
+        f"helpers/claims.toml#{claim}.{part}.{language}": entry.get(part, {}).get(language)
+        for claim, entry in toml(root / "helpers" / "claims.toml").items()
         for part in ("claim", "measures", "found")
     }
+    for path in sorted((root / "helpers" / "tasks").glob("*.toml")):
+        for task, entry in toml(path).items():
+            for mistake in entry["mistakes"]:
+                found[f"helpers/tasks/{path.name}#{task}.{mistake['name']}.{language}"] = mistake.get(language)
+    return found
 
 
 def vocabulary_of(root):
@@ -326,7 +333,7 @@ def vocabulary_of(root):
     used = {
         language: {
             word.lower()
-            for text in (*catalogue_of(root, language).values(), *ledger_of(root, language).values())
+            for text in (*catalogue_of(root, language).values(), *sentences_of(root, language).values())
             for word in prose.words(re.sub(r"\{\w*\}", " ", text or ""))
         }
         for language in LANGUAGES
@@ -362,11 +369,10 @@ def catalogue(root):
             yield from wording.words(re.sub(r"\{\w*\}", "⌷", text), language, f"{file}#{key}")
 
 
-def claims(root):
-    """Find entries of the ledger that lack a language."""
+def sentences(root):
+    """Find entries of the ledger and of the assignments' checks that lack a language."""
     for language in LANGUAGES:
-        for key, text in ledger_of(root, language).items():
-            at = f"helpers/claims.toml#{key}.{language}"
+        for at, text in sentences_of(root, language).items():
             if not text or not text.strip():
                 yield f"{at}: missing; write it"
             else:

@@ -51,8 +51,8 @@ def texts(root):
                     yield from ((language, where(language, name, cell), text) for text in of_cell(cell, language))
         for key, text in checks.catalogue_of(root, language).items():
             yield language, f"helpers/text/{language}.toml#{key}", re.sub(r"\{\w*\}", " ", text)
-        for key, text in checks.ledger_of(root, language).items():
-            yield language, f"helpers/claims.toml#{key}.{language}", text or ""
+        for at, text in checks.sentences_of(root, language).items():
+            yield language, at, re.sub(r"\{\w*\}", " ", prose.plain(text or ""))
     for path in sorted(root.glob("*.md")):
         source = re.sub(r"^    .*$", "", path.read_text(encoding="utf8"), flags=re.M)  # indented code
         yield "en", path.relative_to(root).as_posix(), words_of(source, "en")
