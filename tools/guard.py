@@ -1,0 +1,81 @@
+"""Runs in the grading kernel before a student's code; the course's nbgrader_config.py names it to the kernel.
+
+It keeps code from writing outside the kernel's own folder, from reading the course and the solutions, from
+starting programs and from the network, and keeps the checks from being replaced. An audit hook cannot be
+taken away again, but it is no wall: code that sets out to break it, with ctypes for example, can.
+"""
+
+
+def guard():
+    import os
+    import sys
+    from types import ModuleType
+
+    real, join, sep = os.path.realpath, os.path.join, os.sep
+    fsdecode, readlink, nowhere = os.fsdecode, os.readlink, (os.devnull, ":memory:")
+    own = real(os.getcwd())
+    hidden = tuple(real(path) for path in os.environ.pop("GUARD_HIDDEN", "").split(os.pathsep) if path)
+    writing = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+    changing = {f"os.{name}" for name in "remove rename rmdir mkdir link symlink truncate chmod chown utime".split()}
+    changing |= {"sqlite3.connect", "shutil.rmtree", "shutil.move"}
+    forbidden = {f"os.{name}" for name in "system exec fork forkpty posix_spawn spawn startfile kill killpg".split()}
+    forbidden |= {"subprocess.Popen", "socket.connect", "socket.sendto", "socket.sendmsg"}
+
+    def inside(path, folder):
+        return path == folder or path.startswith(folder + sep)
+
+    def place(path, folder):
+        """Return where a path leads; `folder` is the number of an open directory it starts from, or −1."""
+        start = readlink(f"/proc/self/fd/{folder}") if isinstance(folder, int) and folder >= 0 else ""
+        return real(join(start, fsdecode(path)))
+
+    def check(event, args):
+        if event == "open":
+            path, _, flags = args
+            if isinstance(path, int):
+                return
+            found = place(path, -1)
+            if any(inside(found, folder) for folder in hidden):
+                raise PermissionError(f"{path} is not to be read while answers are graded")
+            if flags & writing and path not in nowhere and not inside(found, own):
+                raise PermissionError(f"{path} is outside of the folder in which answers are graded")
+        elif event in changing:
+            folder = next((arg for arg in reversed(args) if isinstance(arg, int)), -1)
+            for path in args:
+                if isinstance(path, (str, bytes)) and path not in nowhere and not inside(place(path, folder), own):
+                    raise PermissionError(f"{path} is outside of the folder in which answers are graded")
+        elif event in forbidden:
+            raise PermissionError(f"{event} is not allowed while answers are graded")
+
+    class Frozen(ModuleType):
+        def __setattr__(self, name, value):
+            raise AttributeError(f"{self.__name__}.{name} is not to be changed while answers are graded")
+
+    def freeze(result=None):
+        """Freeze the modules of helpers once a cell has imported them."""
+        for name, module in list(sys.modules.items()):
+            if name.partition(".")[0] == "helpers" and type(module) is ModuleType:
+                module.__class__ = Frozen
+
+    shell = get_ipython()  # noqa: F821
+
+    def restore(info=None):
+        """Give the name `checks` back to its module, if a cell took it for something else."""
+        if "helpers.checks" in sys.modules and "checks" in shell.user_ns:
+            shell.user_ns["checks"] = sys.modules["helpers.checks"]
+
+    register = shell.events.register
+
+    def only_harmless(event, function):
+        if event not in ("post_execute", "shell_initialized"):  # the others are told the source of a cell
+            raise PermissionError(f"{event} is not to be listened to while answers are graded")
+        register(event, function)
+
+    register("post_run_cell", freeze)
+    register("pre_run_cell", restore)
+    shell.events.register = only_harmless
+    sys.addaudithook(check)
+
+
+guard()
+del guard
