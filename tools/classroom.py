@@ -41,9 +41,10 @@ import lessons
 from lessons import LANGUAGES, ROOT
 
 try:
+    from nbgrader.api import MissingEntry
+
     import grading
     import handed_in
-    from nbgrader.api import Gradebook, MissingEntry
 except ModuleNotFoundError as error:
     sys.exit(f"{error.name} is missing; install it with: pip install -r tests/requirements.txt")
 

@@ -16,7 +16,8 @@ from nbgrader.preprocessors import ClearHiddenTests, ClearSolutions, Execute, Nb
 from nbgrader.utils import is_grade, is_solution
 from traitlets import Integer
 
-TOOLS = Path(__file__).parent
+TOOLS = Path(__file__).resolve().parent
+os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])  # nbgrader calls alembic
 TEXT_STUBS = {"en": "Your answer", "de": "Ihre Antwort", "sv": "Ditt svar"}
 KEPT = re.compile(r"PATH|LANG|LC_\w+|TZ|SYSTEMROOT|VIRTUAL_ENV|PYTHON\w*|LD_LIBRARY_PATH|NBGRADER_\w+|JPY_\w+", re.I)
 SHORTEST = 8  # characters of a hidden line that is looked for in outputs; shorter ones stand everywhere
@@ -159,9 +160,10 @@ def interface(directory):
 
 def reason(result):
     """Return why a step of nbgrader failed, in one line."""
-    lines = (result.get("log") or "").split("\n") + result.get("error", "").strip().split("\n")
+    texts = (result.get("log") or "") + "\n" + result.get("error", "")
+    lines = [line.strip() for line in texts.split("\n") if line.strip()]
     named = [line for line in lines if re.match(r"[\w.]+(Error|Exception)\b", line) and "NbGraderException" not in line]
-    return (named or lines or ["unknown"])[-1].strip()
+    return (named or lines or ["unknown"])[-1]
 
 
 def grade_one(directory, student, assignment):
