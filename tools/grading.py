@@ -64,8 +64,8 @@ class ExecuteApart(Execute):
         # a check stays out of In and the history, from which a later cell could print it
         return self.execute_cell(cell, index, store_history=not is_grade(cell)), resources
 
-    async def async_start_new_kernel(self, **kwargs):
-        await super().async_start_new_kernel(**kwargs | {"cwd": self.room, "env": self.environment()})
+    def setup_kernel(self, **kwargs):
+        return super().setup_kernel(**kwargs | {"cwd": self.room, "env": self.environment()})
 
     def environment(self):
         """Return the variables of the kernel's environment."""

@@ -17,7 +17,8 @@ def guard():
     hidden = tuple(real(path) for path in os.environ.pop("GUARD_HIDDEN", "").split(os.pathsep) if path)
     writing = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
     changing = {f"os.{name}" for name in "remove rename rmdir mkdir link symlink truncate chmod chown utime".split()}
-    changing |= {"sqlite3.connect", "shutil.rmtree", "shutil.move"}
+    changing |= {"sqlite3.connect"}
+    looking = {"os.listdir", "os.scandir", "os.chdir"}
     forbidden = {f"os.{name}" for name in "system exec fork forkpty posix_spawn spawn startfile kill killpg".split()}
     forbidden |= {"subprocess.Popen", "socket.connect", "socket.sendto", "socket.sendmsg"}
 
@@ -27,7 +28,7 @@ def guard():
     def place(path, folder):
         """Return where a path leads; `folder` is the number of an open directory it starts from, or −1."""
         start = readlink(f"/proc/self/fd/{folder}") if isinstance(folder, int) and folder >= 0 else ""
-        return real(join(start, fsdecode(path)))
+        return real(join(start, "" if isinstance(path, int) else fsdecode(path)))
 
     def check(event, args):
         if event == "open":
@@ -39,6 +40,9 @@ def guard():
                 raise PermissionError(f"{path} is not to be read while answers are graded")
             if flags & writing and path not in nowhere and not inside(found, own):
                 raise PermissionError(f"{path} is outside of the folder in which answers are graded")
+        elif event in looking:
+            if any(inside(place(args[0] or ".", args[0]), folder) for folder in hidden):
+                raise PermissionError(f"{args[0]} is not to be read while answers are graded")
         elif event in changing:
             folder = next((arg for arg in reversed(args) if isinstance(arg, int)), -1)
             for path in args:
