@@ -127,7 +127,9 @@ def damaged(kind, released, course):
     notebook = answered(released)
     if kind == "duplicated":  # the check twice, and an answer twice, of which the second counts
         notebook.cells.insert(5, copy.deepcopy(cell(notebook, "double-check")))
-        notebook.cells.insert(3, cell(answered(released, double="def double(x):\n    return 1"), "double") | {"id": "new"})
+        notebook.cells.insert(
+            3, cell(answered(released, double="def double(x):\n    return 1"), "double") | {"id": "new"}
+        )
     elif kind == "deleted":
         notebook.cells.remove(cell(notebook, "square-check"))
         cell(notebook, "square").source = "def square(x):\n    return 1"

@@ -55,18 +55,21 @@ def guard():
         def __setattr__(self, name, value):
             raise AttributeError(f"{self.__name__}.{name} is not to be changed while answers are graded")
 
+    shell = get_ipython()  # noqa: F821
+    checks = {}  # the names under which cells know the checks, and what they mean
+
     def freeze(result=None):
-        """Freeze the modules of helpers once a cell has imported them."""
+        """Freeze the modules of helpers once a cell has imported them, and note what it calls the checks."""
         for name, module in list(sys.modules.items()):
             if name.partition(".")[0] == "helpers" and type(module) is ModuleType:
                 module.__class__ = Frozen
-
-    shell = get_ipython()  # noqa: F821
+        for name, value in shell.user_ns.items():
+            if "helpers.checks" in (getattr(value, "__name__", ""), getattr(value, "__module__", "")):
+                checks.setdefault(name, value)
 
     def restore(info=None):
-        """Give the name `checks` back to its module, if a cell took it for something else."""
-        if "helpers.checks" in sys.modules and "checks" in shell.user_ns:
-            shell.user_ns["checks"] = sys.modules["helpers.checks"]
+        """Give the checks their names back, if a cell took these for something else."""
+        shell.user_ns.update(checks)
 
     register = shell.events.register
 
