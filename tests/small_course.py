@@ -34,15 +34,15 @@ def marked(cell, name, points=None, locked=False, solution=False):
     return cell | {"id": name, "metadata": {"nbgrader": nbgrader}}
 
 
-def source(language):
-    """Return the teacher's notebook of a language."""
+def source(language, first=""):
+    """Return the teacher's notebook of a language, with a line of code before all other."""
     title, task, question, answer = WORDS[language]
     return lessons.nbformat.from_dict(
         new_notebook(
             metadata={"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}},
             cells=[
                 new_markdown_cell(f"# {title}", id="title"),
-                marked(new_code_cell(SETUP.format(language)), "setup", locked=True),
+                marked(new_code_cell(first + SETUP.format(language)), "setup", locked=True),
                 new_markdown_cell(task, id="task"),
                 marked(new_code_cell(DOUBLE), "double", solution=True),
                 marked(new_code_cell(CHECK.format("double", 6, 14)), "double-check", points=2, locked=True),
@@ -55,10 +55,10 @@ def source(language):
     )
 
 
-def make_tree(root):
-    """Write the teacher's notebooks of all languages below a folder."""
+def make_tree(root, first=""):
+    """Write the teacher's notebooks of all languages below a folder; return it."""
     for language in WORDS:
-        lessons.write(root / "notebooks" / language / "solutions" / f"{LESSON}.ipynb", source(language))
+        lessons.write(root / "notebooks" / language / "solutions" / f"{LESSON}.ipynb", source(language, first))
     return root
 
 
@@ -190,7 +190,7 @@ def hand_in(course, folder, kinds):
         student = kind if kind not in deserved else f"{kind}{number}"
         language = tuple(WORDS)[number % 3]
         released = lessons.read(next((course / "release" / f"{LESSON}-{language}").glob("*.ipynb")))
-        path = Path(folder, student, f"my work {number}.ipynb")  # never the lesson's name
+        path = Path(folder, student, "sv", f"my work {number}.ipynb")  # not the lesson's name, often not the language
         path.parent.mkdir(parents=True)
         path.write_text(json.dumps(damaged(kind, released, course.resolve())), encoding="utf8")
         deserved[student] = DESERVED[kind]

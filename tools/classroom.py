@@ -124,6 +124,8 @@ def released_notebooks(directory):
 def release(root=ROOT):
     """Write what students get from what teachers have, as a course of all languages does; return the report."""
     languages = [language for language in LANGUAGES if (root / "notebooks" / language / "solutions").is_dir()]
+    if not languages:
+        raise ValueError("there is no notebooks/<lang>/solutions")
     report = []
     with TemporaryDirectory() as folder:
         create(Path(folder, "course"), languages, root)

@@ -44,7 +44,8 @@ def guard():
             if any(inside(place(args[0] or ".", args[0]), folder) for folder in hidden):
                 raise PermissionError(f"{args[0]} is not to be read while answers are graded")
         elif event in changing:
-            folder = next((arg for arg in reversed(args) if isinstance(arg, int)), -1)
+            numbers = [arg for arg in args if isinstance(arg, int) and event != "os.truncate"]
+            folder = numbers[-1] if numbers else -1
             for path in args:
                 if isinstance(path, (str, bytes)) and path not in nowhere and not inside(place(path, folder), own):
                     raise PermissionError(f"{path} is outside of the folder in which answers are graded")
