@@ -95,6 +95,7 @@ for attempt in attempts():
     except PermissionError:
         pass
 print("ESCAPED", len(escaped))
+!touch {course}/escaped
 def double(x):
     return 2 * x"""
 SPY = """import IPython
