@@ -11,7 +11,7 @@ import lessons
 LESSON = "01_layernorm"
 WORDS = {
     "en": ("Two tasks", "Double a number.", "Which is faster?", "The second."),
-    "de": ("Zwei Aufgaben", "Verdoppeln Sie eine Zahl.", "Was ist schneller?", "Das zweite."),
+    "de": ("Zwei Aufgaben", "Verdopple eine Zahl.", "Was ist schneller?", "Das zweite."),
     "sv": ("Två uppgifter", "Fördubbla ett tal.", "Vilket är snabbast?", "Det andra."),
 }
 DOUBLE = "def double(x):\n    ### BEGIN SOLUTION\n    return 2 * x\n    ### END SOLUTION"

@@ -18,7 +18,7 @@ from traitlets import Integer
 
 TOOLS = Path(__file__).resolve().parent
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])  # nbgrader calls alembic
-TEXT_STUBS = {"en": "Your answer", "de": "Ihre Antwort", "sv": "Ditt svar"}
+TEXT_STUBS = {"en": "Your answer", "de": "Deine Antwort", "sv": "Ditt svar"}
 KEPT = re.compile(r"PATH|LANG|LC_\w+|TZ|SYSTEMROOT|VIRTUAL_ENV|PYTHON\w*|LD_LIBRARY_PATH|NBGRADER_\w+|JPY_\w+", re.I)
 SHORTEST = 8  # characters of a hidden line that is looked for in outputs; shorter ones stand everywhere
 
