@@ -69,7 +69,7 @@ def _ask(function, case):
     return given
 
 
-def _equal(one, other):
+def _equal(one, other, close=torch.allclose):  # bound now, whatever an answer does to torch
     """Return whether two results are the same: numbers up to 0.1 %, whatever holds them but 16 bits; else exactly."""
     try:
         if isinstance(other, dict):
@@ -80,6 +80,6 @@ def _equal(one, other):
             return bool(one == other)
         one, other = torch.as_tensor(one).detach(), torch.as_tensor(other).detach()
         kept = one.dtype == other.dtype or other.dtype not in (torch.float16, torch.bfloat16)
-        return kept and one.shape == other.shape and torch.allclose(one.double(), other.double(), 1e-3, 1e-5, True)
+        return kept and one.shape == other.shape and close(one.double(), other.double(), 1e-3, 1e-5, True)
     except Exception:
         return False
