@@ -129,13 +129,25 @@ def release(root=ROOT):
     report = []
     with TemporaryDirectory() as folder:
         create(Path(folder, "course"), languages, root)
-        for assignment, notebook in released_notebooks(Path(folder, "course")).items():
-            name, _, language = assignment.rpartition("-")
-            for cell in notebook.cells:
-                cell.metadata.pop("executed", None)  # outputs are gone
-            path = lessons.path_of(root, language, f"assignments/{name}.ipynb")
-            report += [str(path.relative_to(root))] if lessons.write(path, notebook) else []
+        released = released_notebooks(Path(folder, "course"))
+    for assignment, notebook in released.items():
+        name, _, language = assignment.rpartition("-")
+        english = lessons.by_id(released[f"{name}-en"]) if f"{name}-en" in released else {}
+        for cell in notebook.cells:
+            for_students(cell, english.get(cell.id))
+        path = lessons.path_of(root, language, f"assignments/{name}.ipynb")
+        report += [str(path.relative_to(root))] if lessons.write(path, notebook) else []
     return report or ["nothing has changed"]
+
+
+def for_students(cell, english):
+    """Let a cell's links and marks speak of the assignments: the bar's links, and what the cell translates."""
+    cell.metadata.pop("executed", None)  # outputs are gone
+    if cell.id in lessons.BARS:
+        cell.source = cell.source.replace("/solutions/", "/assignments/")
+    if english and "translation" in cell.metadata:
+        source = english.source.replace("/solutions/", "/assignments/") if cell.id in lessons.BARS else english.source
+        cell.metadata["translation"]["of"] = lessons.digest(source)
 
 
 def lesson_names(assignments):
