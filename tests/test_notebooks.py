@@ -9,12 +9,26 @@ import pytest
 import notebooks
 
 PATHS = notebooks.all_notebooks()
-NAMES = [str(path.relative_to(notebooks.ROOT / "notebooks")) for path in PATHS]
+SOLVED = notebooks.solved(PATHS)
+name_of = lambda path: str(path.relative_to(notebooks.ROOT / "notebooks"))
+NAMES = [name_of(path) for path in PATHS]
 
 
-@pytest.fixture(params=PATHS, ids=NAMES)
+@pytest.fixture(params=PATHS, ids=name_of)
 def committed(request):
     return nbformat.read(request.param, as_version=4)
+
+
+@pytest.fixture(params=SOLVED, ids=name_of)
+def solved(request):
+    return nbformat.read(request.param, as_version=4)
+
+
+@pytest.mark.parametrize("path", [path for path in PATHS if path not in SOLVED], ids=name_of)
+def test_an_assignment_is_handed_out_without_outputs_and_solutions(path):
+    text = path.read_text(encoding="utf8")
+    assert not [cell.id for cell in code_cells(nbformat.reads(text, as_version=4)) if cell.outputs]
+    assert "### " not in text and "seed=1)" not in text
 
 
 def code_cells(notebook):
@@ -34,8 +48,8 @@ def test_is_valid_and_has_speaking_cell_ids(committed):
     ]
 
 
-def test_was_executed_from_top_to_bottom(committed):
-    cells = code_cells(committed)
+def test_was_executed_from_top_to_bottom(solved):
+    cells = code_cells(solved)
     assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1))
     stale = [cell.id for cell in cells if cell.metadata.get("executed") != notebooks.digest(cell.source)]
     assert not stale, f"run tools/notebooks.py run: the outputs of {stale} come from another source"
@@ -80,7 +94,7 @@ def test_code_has_no_words_of_a_human_language(committed):
 @pytest.fixture(scope="module")
 def executed():
     """Every notebook run again, two kernels at once, on copies."""
-    return notebooks.run(PATHS, write=False)
+    return notebooks.run(SOLVED, write=False)
 
 
 def test_running_again_raises_nothing_and_stays_within_bounds(executed):

@@ -28,6 +28,11 @@ def all_notebooks(root=ROOT):
     return sorted(p for p in (root / "notebooks").rglob("*.ipynb") if ".ipynb_checkpoints" not in p.parts)
 
 
+def solved(paths):
+    """Return those of the notebooks that run to their end: all but the assignments, where the answers are missing."""
+    return [path for path in paths if path.parent.name != "assignments"]
+
+
 def read(path):
     """Return a notebook without validating it. Raises ValueError, naming the file, if it is none."""
     try:

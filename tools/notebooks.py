@@ -24,7 +24,7 @@ spelling prints the words that neither hunspell's dictionaries nor the lists in 
 
 run executes notebooks from top to bottom, each on a fresh kernel, two at a time, and writes them
 in place with their outputs; it prints the time and the peak memory of each. With --dry nothing is
-written. Without FILES it takes all notebooks.
+written. Without FILES it takes all notebooks but the assignments, where the answers are missing.
 
 Exit code 1 if check or spelling found something, sync refused something, a cell failed or a measured value left
 its bounds.
@@ -47,7 +47,7 @@ import checks
 import navigation
 import spelling
 import translations
-from lessons import OTHERS, ROOT, all_notebooks, digest, load
+from lessons import OTHERS, ROOT, all_notebooks, digest, load, solved
 
 KERNELS = 2  # at once: importing torch dominates, and more do not help on two cores
 CELL_LIMIT = 120  # seconds
@@ -163,7 +163,7 @@ def perform(args, root):
     """Carry out a command; return the lines of its report and whether all is well. Raises ValueError for a
     wrong argument and for a file that is no notebook, OSError for spelling without hunspell."""
     if args.command == "run":
-        return run([path.resolve() for path in args.files] or all_notebooks(root), write=not args.dry)
+        return run([path.resolve() for path in args.files] or solved(all_notebooks(root)), write=not args.dry)
     if args.command == "check":
         findings = checks.check(root)
         return findings or ["nothing found"], not findings
