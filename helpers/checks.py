@@ -11,7 +11,7 @@ from helpers.language import say
 
 LIMIT = 2  # seconds for one check; on Windows, which has no such alarm, there is no limit
 LESSONS = ("01_layernorm", "02_rmsnorm", "03_placement", "04_residual_stream")
-TASKS = {task: entry for lesson in LESSONS for task, entry in language.data(f"tasks/{lesson}.toml").items()}
+_TASKS = {task: entry for lesson in LESSONS for task, entry in language.data(f"tasks/{lesson}.toml").items()}
 NAMES = "import torch; import torch.nn.functional as F; from torch import nn; from helpers import gpt, norms, trace"
 
 
@@ -26,7 +26,7 @@ def check(task, answer, seed=0):
     """Say that the answer to a task, a function or a value, is right, or raise NotRight with what was observed.
 
     The answer is only read, and a function gets copies of inputs that are drawn with this seed."""
-    entry, names = TASKS[task], {"randn": partial(torch.randn, generator=torch.Generator().manual_seed(seed))}
+    entry, names = _TASKS[task], {"randn": partial(torch.randn, generator=torch.Generator().manual_seed(seed))}
     exec(NAMES, names)
     cases = [eval(case, names) for case in entry.get("cases", ["{}"])]
     result = lambda expression: [eval(expression, names | copy.deepcopy(case)) for case in cases]

@@ -27,10 +27,10 @@ def loop(**_):
 
 
 @pytest.mark.parametrize("reader", LANGUAGES)
-@pytest.mark.parametrize("task", list(checks.TASKS))
+@pytest.mark.parametrize("task", list(checks._TASKS))
 def test_every_mistake_gets_its_own_sentence_and_the_right_answer_passes(task, reader):
     language.use(reader)
-    entry = checks.TASKS[task]
+    entry = checks._TASKS[task]
     sentences = [mistake[reader] for mistake in entry["mistakes"]]
     assert len(set(sentences)) == len(sentences)
     names = {}
@@ -47,14 +47,14 @@ def test_every_mistake_gets_its_own_sentence_and_the_right_answer_passes(task, r
 
 
 @pytest.mark.parametrize("answer", [None, ...])
-@pytest.mark.parametrize("task", list(checks.TASKS))
+@pytest.mark.parametrize("task", list(checks._TASKS))
 def test_an_untouched_stub_is_not_done_yet(task, answer):
     assert verdict(task, answer) == say("check.not_done")
-    if "cases" in checks.TASKS[task]:
+    if "cases" in checks._TASKS[task]:
         assert verdict(task, lambda **_: answer) == say("check.not_done")
 
 
-@pytest.mark.parametrize("task", list(checks.TASKS))
+@pytest.mark.parametrize("task", list(checks._TASKS))
 @pytest.mark.parametrize("answer", [3, "x", [], {}, object(), torch.zeros(2), print, lambda: 1, lambda *a, **k: 1 / 0])
 def test_any_object_ends_in_a_sentence(task, answer):
     found = verdict(task, answer)

@@ -514,7 +514,7 @@ def list_of_distances(norm, x, last):
 @pytest.mark.parametrize(("task", "mistake"), [(task, mistake) for task in NAMES for mistake in WRONG[task]])
 def test_a_mistake_gets_its_sentence(task, mistake, reader):
     language.use(reader)
-    sentence = next(entry[reader] for entry in checks.TASKS[task]["mistakes"] if entry["name"] == mistake)
+    sentence = next(entry[reader] for entry in checks._TASKS[task]["mistakes"] if entry["name"] == mistake)
     for answer in WRONG[task][mistake]:
         for seed in range(5):
             assert verdict(task, answer, seed) == sentence
@@ -522,7 +522,7 @@ def test_a_mistake_gets_its_sentence(task, mistake, reader):
 
 @pytest.mark.parametrize("task", NAMES)
 def test_every_known_mistake_has_an_answer_here(task):
-    assert WRONG[task].keys() == {entry["name"] for entry in checks.TASKS[task]["mistakes"]}
+    assert WRONG[task].keys() == {entry["name"] for entry in checks._TASKS[task]["mistakes"]}
 
 
 @pytest.mark.parametrize(("task", "place"), [(task, place) for task in NAMES for place in range(len(RIGHT[task]))])

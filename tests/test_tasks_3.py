@@ -14,7 +14,7 @@ from helpers import checks, language
 from helpers.language import LANGUAGES, say
 
 ROOT = Path(__file__).parents[1]
-TASKS = (
+_TASKS = (
     "pre-norm-block post-norm-block sandwich-sublayer deepnorm-sublayer identity-test planted-bugs which-curve"
 ).split()
 WRONG, RIGHT = [], []  # (task, name of the mistake, answer) and (task, answer)
@@ -667,7 +667,7 @@ RIGHT += [
 @pytest.mark.parametrize(("task", "name", "answer"), WRONG, ids=[f"{task}: {name}" for task, name, _ in WRONG])
 def test_a_students_mistake_gets_its_own_sentence(task, name, answer, reader):
     language.use(reader)
-    [sentence] = [mistake[reader] for mistake in checks.TASKS[task]["mistakes"] if mistake["name"] == name]
+    [sentence] = [mistake[reader] for mistake in checks._TASKS[task]["mistakes"] if mistake["name"] == name]
     for seed in (0, 1):
         assert verdict(task, answer, seed) == sentence
 
@@ -678,11 +678,11 @@ def test_right_answers_of_any_style_pass(task, answer):
         assert verdict(task, answer, seed) == say("check.right")
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", _TASKS)
 def test_every_task_has_its_answers_here_and_the_stub_is_not_done(task):
-    assert {name for found, name, _ in WRONG if found == task} == {m["name"] for m in checks.TASKS[task]["mistakes"]}
+    assert {name for found, name, _ in WRONG if found == task} == {m["name"] for m in checks._TASKS[task]["mistakes"]}
     assert len([1 for found, _ in RIGHT if found == task]) >= 6
-    stub = (lambda **_: None) if "cases" in checks.TASKS[task] else ...
+    stub = (lambda **_: None) if "cases" in checks._TASKS[task] else ...
     assert verdict(task, stub) == say("check.not_done")
 
 
@@ -716,7 +716,7 @@ def test_repairing_the_planted_line_makes_the_block_right(sources, letter, repai
             x = x + f(norm(x)) if alpha is None else norm(alpha * x + f(x))
         return x
 
-    name, bugs = f"block_{letter.lower()}", eval(checks.TASKS["planted-bugs"]["right"])
+    name, bugs = f"block_{letter.lower()}", eval(checks._TASKS["planted-bugs"]["right"])
     text = re.search(rf"def {name}.*?return y", sources["given-blocks"], re.S)[0]
     results = []
     for source in (text, re.sub(rf"    .*  # {bugs[letter]}\n", f"    {repaired}\n", text)):
@@ -728,4 +728,4 @@ def test_repairing_the_planted_line_makes_the_block_right(sources, letter, repai
 def test_the_letters_of_the_pictures_are_those_of_the_answer(sources):
     drawn = re.search(r"kinds = (.*)", sources["curves-runs"])[1]
     kinds = eval(drawn, {"random": random})
-    assert eval(checks.TASKS["which-curve"]["right"]) == dict(zip("ABCD", kinds))
+    assert eval(checks._TASKS["which-curve"]["right"]) == dict(zip("ABCD", kinds))

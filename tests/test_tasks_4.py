@@ -509,7 +509,7 @@ RIGHT = {
     ("task", "answer"), [pytest.param(task, answer, id=answer.__name__) for task in WRONG for answer in WRONG[task]]
 )
 def test_a_wrong_answer_gets_the_sentence_of_its_mistake(task, answer):
-    [mistake] = [m for m in checks.TASKS[task]["mistakes"] if m["name"] == WRONG[task][answer]]
+    [mistake] = [m for m in checks._TASKS[task]["mistakes"] if m["name"] == WRONG[task][answer]]
     for reader in LANGUAGES:
         language.use(reader)
         for seed in range(5):
@@ -546,7 +546,7 @@ def test_any_result_ends_in_a_sentence(task, answer):
 def test_mistakes_differ_from_the_right_answer_and_from_one_another_for_many_seeds():
     """The answers are discrete or close together in places, so a few seeds prove little."""
     for task in WRONG:
-        entry = checks.TASKS[task]
+        entry = checks._TASKS[task]
         for seed in range(5, 15):
             for mistake in entry["mistakes"]:
                 answer = lambda wrong=mistake["wrong"], **case: eval(
