@@ -83,11 +83,3 @@ def test_the_students_random_state_stays():
     torch.manual_seed(3)
     verdict("layer-norm", lambda x, gamma, beta, eps: x)
     assert torch.equal(torch.randn(1), expected)
-
-
-RIGHT = {}  # task → functions or values of another style that must pass; filled below
-
-
-@pytest.mark.parametrize(("task", "answer"), [(task, answer) for task in RIGHT for answer in RIGHT[task]])
-def test_right_answers_of_another_style_pass(task, answer):
-    assert verdict(task, answer) == verdict(task, answer, seed=5) == say("check.right")

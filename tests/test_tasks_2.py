@@ -12,7 +12,7 @@ from torch import nn
 from helpers import checks, language
 from helpers.language import LANGUAGES, say
 
-_TASKS = ("rms-norm", "rms-norm-half", "to-rms-norm", "fold-gain", "count-norms")
+TASKS = ("rms-norm", "rms-norm-half", "to-rms-norm", "fold-gain", "count-norms")
 WRONG, RIGHT = [], []  # (task, name of the mistake, answer) and (task, answer)
 
 
@@ -615,14 +615,14 @@ def test_the_model_itself_has_as_many_norms():
     assert verdict("count-norms", counted_in_transformers()) == say("check.right")
 
 
-@pytest.mark.parametrize("task", _TASKS)
+@pytest.mark.parametrize("task", TASKS)
 def test_enough_answers_of_each_kind_are_tried_and_every_mistake_is_made(task):
     made = {name for kind, name, _ in WRONG if kind == task}
     assert made == {mistake["name"] for mistake in checks._TASKS[task]["mistakes"]} and len(made) >= 5
     assert len([kind for kind, _ in RIGHT if kind == task]) + (task == "count-norms") >= 6
 
 
-@pytest.mark.parametrize("task", _TASKS)
+@pytest.mark.parametrize("task", TASKS)
 def test_an_untouched_stub_is_not_done_yet(task):
     stub = ... if task == "count-norms" else lambda **_: None
     assert verdict(task, stub) == say("check.not_done")

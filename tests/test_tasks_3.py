@@ -14,7 +14,7 @@ from helpers import checks, language
 from helpers.language import LANGUAGES, say
 
 ROOT = Path(__file__).parents[1]
-_TASKS = (
+TASKS = (
     "pre-norm-block post-norm-block sandwich-sublayer deepnorm-sublayer identity-test planted-bugs which-curve"
 ).split()
 WRONG, RIGHT = [], []  # (task, name of the mistake, answer) and (task, answer)
@@ -678,7 +678,7 @@ def test_right_answers_of_any_style_pass(task, answer):
         assert verdict(task, answer, seed) == say("check.right")
 
 
-@pytest.mark.parametrize("task", _TASKS)
+@pytest.mark.parametrize("task", TASKS)
 def test_every_task_has_its_answers_here_and_the_stub_is_not_done(task):
     assert {name for found, name, _ in WRONG if found == task} == {m["name"] for m in checks._TASKS[task]["mistakes"]}
     assert len([1 for found, _ in RIGHT if found == task]) >= 6
