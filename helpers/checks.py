@@ -1,7 +1,9 @@
 """The checks of the assignments. The files in tasks/ hold inputs, right results, and the mistakes people make."""
 
 import copy
+import io
 import signal
+from contextlib import redirect_stdout
 from functools import partial
 
 import torch
@@ -32,7 +34,8 @@ def check(task, answer, seed=0):
     result = lambda expression: [eval(expression, names | copy.deepcopy(case)) for case in cases]
     try:
         _alarm(LIMIT)
-        given = [_ask(answer, copy.deepcopy(case)) if "cases" in entry else answer for case in cases]
+        with redirect_stdout(io.StringIO()):  # an answer may print without end
+            given = [_ask(answer, copy.deepcopy(case)) if "cases" in entry else answer for case in cases]
     except KeyboardInterrupt:
         raise NotRight(say("check.too_long", seconds=LIMIT)) from None
     finally:
@@ -43,9 +46,9 @@ def check(task, answer, seed=0):
         for mistake in entry["mistakes"]:
             if _equal(given, result(mistake["wrong"])):
                 raise NotRight(mistake[language.current])
-        shapes = [tuple(getattr(results[0], "shape", ())) for results in (given, right)]
-        key = "check.different" if shapes[0] == shapes[1] else "check.shape"
-        raise NotRight(say(key, got=str(shapes[0]), expected=str(shapes[1])))
+        shapes = [str(tuple(results[0].shape)) if torch.is_tensor(results[0]) else "" for results in (given, right)]
+        key = "check.shape" if all(shapes) and shapes[0] != shapes[1] else "check.different"
+        raise NotRight(say(key, got=shapes[0], expected=shapes[1]))
     print(say("check.right"))
 
 

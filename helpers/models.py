@@ -37,8 +37,7 @@ class Model:
 
     def encode(self, text):
         """Return the token ids of a text, (T,), at most as many as there are positions. ValueError if it has none."""
-        ids = self._all_ids(text)
-        if not ids:
+        if not (ids := self._all_ids(text)):
             raise ValueError(language.say("load.empty"))
         return torch.tensor(ids[: self.decoder.config.positions])
 

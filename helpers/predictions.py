@@ -44,8 +44,7 @@ class predict:
         self.answer = bisect.bisect(bounds, self.value)
         self.measured = say("predict.measured", answer=self.options[self.answer], value=self.value)
         choices = {text: choice for choice, text in enumerate(self.options)} | {say("predict.show"): SHOW}
-        known = load().get(question, {}).get("choice")
-        self.kept = known in choices.values()
+        self.kept = (known := load().get(question, {}).get("choice")) in choices.values()
         first = known if self.kept else None
         self.radio = ipywidgets.RadioButtons(options=list(choices.items()), value=first, description=self.text)
         self.radio.style.description_width, self.radio.layout.width = "initial", "max-content"

@@ -30,8 +30,7 @@ class Explorer:
     def refresh(self):
         """Draw the present state, from memory if it was seen before."""
         with self._lock:
-            self.error = None
-            key = tuple(self.state().values())
+            self.error, key = None, tuple(self.state().values())
             try:
                 if key not in self._seen:
                     if len(self._seen) >= SEEN:

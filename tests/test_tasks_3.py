@@ -544,6 +544,24 @@ def _(sublayer, norm, d):
     return torch.allclose(y.sum(), x.sum(), atol=1e-4)
 
 
+@wrong("identity-test", "one equal number is enough")
+def _(sublayer, norm, d):
+    x = torch.randn(5, d)
+    return bool((sublayer(x.clone(), torch.zeros_like, norm) == x).any())
+
+
+@wrong("identity-test", "only the first token is compared")
+def _(sublayer, norm, d):
+    x = torch.randn(5, d)
+    return torch.allclose(sublayer(x.clone(), torch.zeros_like, norm)[0], x[0])
+
+
+@wrong("identity-test", "only the first number is compared")
+def _(sublayer, norm, d):
+    x = torch.randn(5, d)
+    return sublayer(x.clone(), torch.zeros_like, norm)[0, 0].item() == x[0, 0].item()
+
+
 @wrong("identity-test", "only lengths are compared")
 def _(sublayer, norm, d):
     x = torch.randn(4, d)

@@ -107,7 +107,8 @@ def create(directory, languages, root=ROOT, timeout=15):
     for language, file in files:
         target = directory / "source" / f"{file.stem}-{language}" / file.name
         target.parent.mkdir(parents=True)
-        shutil.copy(file, target)
+        # the bars of what is handed out lead to assignments
+        target.write_text(file.read_text(encoding="utf8").replace("/solutions/", "/assignments/"), encoding="utf8")
     api = grading.interface(directory)
     for language, file in tqdm(files, unit="notebook", leave=False):
         result = api.generate_assignment(f"{file.stem}-{language}")
@@ -141,13 +142,10 @@ def release(root=ROOT):
 
 
 def for_students(cell, english):
-    """Let a cell's links and marks speak of the assignments: the bar's links, and what the cell translates."""
+    """Let a cell's marks speak of the assignments."""
     cell.metadata.pop("executed", None)  # outputs are gone
-    if cell.id in lessons.BARS:
-        cell.source = cell.source.replace("/solutions/", "/assignments/")
     if english and "translation" in cell.metadata:
-        source = english.source.replace("/solutions/", "/assignments/") if cell.id in lessons.BARS else english.source
-        cell.metadata["translation"]["of"] = lessons.digest(source)
+        cell.metadata["translation"]["of"] = lessons.digest(english.source)
 
 
 def lesson_names(assignments):

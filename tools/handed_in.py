@@ -65,6 +65,9 @@ def assignment_of(cells, released):
             best = (shared, equal, assignment)
     if not best[0]:
         raise ValueError("not one of the course's assignments: it has none of their answer cells")
+    answers = sum(is_solution(cell) for cell in released[best[2]].cells)
+    if 2 * best[0] < answers:
+        raise ValueError(f"only {best[0]} of the {answers} answer cells of {best[2]}; is it another notebook?")
     return best[2]
 
 
