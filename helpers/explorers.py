@@ -29,9 +29,8 @@ class residual_stream(Explorer):
         names, star = ("stream", "attention", "mlp", "final", "published"), {"marker": "*", "linestyle": "none"}
         styles = zip(names, figures.STYLES, ({}, {}, {}, star, {}))
         self._lines = {name: self._axes.plot([], [], markersize=6, **style | own)[0] for name, style, own in styles}
-        example, label = say("explorer.example"), say("explorer.prompt")
-        text = ipywidgets.Text(prompt or example, description=label, continuous_update=False)
-        text.style.description_width, text.layout.width = "initial", "95%"
+        text = ipywidgets.Text(prompt or say("explorer.example"), continuous_update=False)
+        text.description, text.style.description_width, text.layout.width = say("explorer.prompt"), "initial", "95%"
         checkbox = lambda key, value: ipywidgets.Checkbox(value=value, description=say(key), indent=False)
         controls = {
             "model": choice(ipywidgets.Dropdown, "model", models.NAMES, model),

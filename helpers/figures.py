@@ -4,7 +4,6 @@ import base64
 import html
 import io
 import threading
-from collections import namedtuple
 from functools import partial
 
 import matplotlib
@@ -22,8 +21,11 @@ SIZE = (7.2, 4.2)  # inches; 72 CSS pixels each
 drawing = threading.Lock()  # matplotlib shares its text layout between threads
 
 
-class Picture(namedtuple("Picture", "svg alt size", defaults=(SIZE,))):
+class Picture:
     """An SVG with its alternative text; shown as an image that a screen reader can read. size: in inches."""
+
+    def __init__(self, svg, alt, size=SIZE):
+        self.svg, self.alt, self.size = svg, alt, size
 
     def img(self):
         """Return the picture as one HTML element."""

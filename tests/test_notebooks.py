@@ -67,7 +67,7 @@ def test_reader_without_a_kernel_sees_pictures_with_alternative_texts(committed)
             data = output.get("data", {})
             assert notebooks.WIDGET_VIEW not in data
             shown = data.get("text/plain", "") + output.get("text", "")
-            assert not re.search(r"<(Figure|helpers|matplotlib)|(VBox|HTML|HBox)\(", shown), cell.id
+            assert not re.search(r"<(Figure|helpers|matplotlib)|(VBox|HTML|HBox|Picture|Card)\(", shown), cell.id
             for image in re.findall(r"<img[^>]*>", data.get("text/html", "")):
                 alt = re.search(r'alt="([^"]*)"', image)
                 assert alt and len(alt[1]) > 40, cell.id
