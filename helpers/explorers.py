@@ -86,26 +86,18 @@ class residual_stream(Explorer):
         name, config, message, pieces, norms = self._run(model, placement, prompt)
         wired = config.placement if placement == "trained" else placement
         words = {"trained": say(f"placement.{config.placement}"), "placement": say(f"placement.{wired}")}
-        wiring, name = (
-            say("stream.as_trained" if wired == config.placement else "stream.rewired", **words),
-            say(f"model.{name}"),
-        )
-        title, layers = (
-            say("stream.title", model=name, wiring=wiring, token=pieces[token], position=token),
-            config.layers,
-        )
+        wiring = say("stream.as_trained" if wired == config.placement else "stream.rewired", **words)
+        name, layers = say(f"model.{name}"), config.layers
+        title = say("stream.title", model=name, wiring=wiring, token=pieces[token], position=token)
         scale = lambda values, width: values * (1 if quantity == "length" else width**-0.5)
         stream, written, final = (scale(norm[:, token], config.width) for norm in norms)
         written = written if writes else written[:0]
         known = scale(torch.tensor(figures.published_curve(token)), 768) if reference else ()
         blocks = torch.arange(2 * layers + 1) / 2
         where = blocks[1 : len(written) + 1]
-        shown = {
-            "stream": (blocks, stream),
-            "attention": (where[::2], written[::2]),
-            "mlp": (where[1::2], written[1::2]),
-        }
-        shown |= {"published": (range(len(known)), known), "final": ([layers + 0.6] * len(final), final)}
+        shown = {"stream": (blocks, stream), "final": ([layers + 0.6] * len(final), final)}
+        shown |= {"attention": (where[::2], written[::2]), "mlp": (where[1::2], written[1::2])}
+        shown |= {"published": (range(len(known)), known)}
         values = {"first": stream[0], "one": stream[2], "half": stream[layers // 2 * 2], "middle": layers // 2}
         values |= {"last": stream[-1], "factor": stream[-1] / stream[0], "title": title, "layers": layers}
         alt = [say(f"stream.alt_{quantity}", **values), *(say("stream.alt_final", value=value) for value in final)]

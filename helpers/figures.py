@@ -31,8 +31,8 @@ class Picture:
         """Return the picture as one HTML element."""
         width, height = (round(96 * inches) for inches in self.size)
         shape = f'width="{width}" height="{height}" style="max-width:100%;height:auto;background:white"'
-        data = base64.b64encode(self.svg).decode()
-        return f'<img alt="{html.escape(self.alt)}" {shape} src="data:image/svg+xml;base64,{data}">'
+        svg = base64.b64encode(self.svg).decode()
+        return f'<img alt="{html.escape(self.alt)}" {shape} src="data:image/svg+xml;base64,{svg}">'
 
     def _repr_mimebundle_(self, **_):
         return {"text/html": self.img(), "text/plain": self.alt}
@@ -61,9 +61,12 @@ def new_axes(x_label, y_label, size=SIZE, log=False, layout="constrained"):
 def write_numbers(axes):
     """Let both axes write their numbers in the reader's language; after each change of scale."""
     for axis in (axes.xaxis, axes.yaxis):
+
+        def minor(value, _, axis=axis):  # a logarithmic axis of less than two decades gets 2 and 5, too
+            low, high = axis.get_view_interval()
+            return number(value, trim=True) if f"{value:.0e}"[0] in "25" and high < 100 * low else ""
+
         axis.set_major_formatter(FuncFormatter(lambda value, _: number(value, trim=True)))
-        short = lambda axis=axis: axis.get_view_interval()[1] < 100 * axis.get_view_interval()[0]  # then 2 and 5, too
-        minor = lambda value, _, short=short: number(value, trim=True) if f"{value:.0e}"[0] in "25" and short() else ""
         axis.set_minor_formatter(FuncFormatter(minor))
 
 

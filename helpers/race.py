@@ -7,7 +7,6 @@ from functools import cache
 from itertools import islice, takewhile
 
 import ipywidgets
-from ipywidgets import HBox
 
 from helpers import figures
 from helpers.experiments import Run, unigram
@@ -58,7 +57,8 @@ class WarmupRace(Explorer):
         for control in controls.values():
             control.observe(self.halt, "value")  # before the new choice is drawn
         super().__init__(controls, self._draw_state)
-        self.box.children = *controls.values(), HBox([self.train, self.stop, self.progress]), self.image, self.message
+        live = ipywidgets.HBox([self.train, self.stop, self.progress])
+        self.box.children = [*controls.values(), live, self.image, self.message]
         self.halt()
 
     def _run(self, kind, **values):

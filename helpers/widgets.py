@@ -24,7 +24,8 @@ class Explorer:
         self.box = ipywidgets.VBox([*controls.values(), self.image, self.message])
         self.refresh()
 
-    def state(self):  # name → value of its control
+    def state(self):
+        """Return the value of every control by name."""
         return {name: control.value for name, control in self.controls.items()}
 
     def refresh(self):

@@ -315,12 +315,7 @@ def perform(args, root):
 
 def main(words=None, root=ROOT):
     """Carry out the command of the command line, or of a list of words, and end with its exit code."""
-    try:
-        report, good = perform(arguments().parse_args(words), root)
-    except (ValueError, OSError) as error:
-        sys.exit(str(error))
-    print("\n".join(report))
-    sys.exit(0 if good else 1)
+    lessons.end(perform, arguments().parse_args(words), root)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ are a dictionary language → name → notebook.
 import hashlib
 import json
 import re
+import sys
 from pathlib import Path
 
 import nbformat
@@ -100,3 +101,13 @@ def state(original, cell):
     if mark(cell) is None:
         return "new"
     return "current" if mark(cell) == digest(original.source) else "behind"
+
+
+def end(perform, *arguments):
+    """Carry out a command, print its report and end with its exit code; what it raises is shown as one sentence."""
+    try:
+        report, good = perform(*arguments)
+    except (ValueError, OSError) as error:
+        sys.exit(str(error))
+    print("\n".join(report))
+    sys.exit(0 if good else 1)

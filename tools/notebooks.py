@@ -33,7 +33,6 @@ its bounds.
 import argparse
 import os
 import re
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -47,7 +46,7 @@ import checks
 import navigation
 import spelling
 import translations
-from lessons import OTHERS, ROOT, all_notebooks, digest, load, solved
+from lessons import OTHERS, ROOT, all_notebooks, digest, end, load, solved
 
 KERNELS = 2  # at once: importing torch dominates, and more do not help on two cores
 CELL_LIMIT = 120  # seconds
@@ -180,12 +179,7 @@ def perform(args, root):
 
 def main(words=None, root=ROOT):
     """Carry out the command of the command line, or of a list of words, and end with its exit code."""
-    try:
-        report, good = perform(arguments().parse_args(words), root)
-    except (ValueError, OSError) as error:
-        sys.exit(str(error))
-    print("\n".join(report))
-    sys.exit(0 if good else 1)
+    end(perform, arguments().parse_args(words), root)
 
 
 if __name__ == "__main__":
