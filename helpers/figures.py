@@ -91,8 +91,7 @@ def lines(x, series, x_label, y_label, alt="", log=False, bars=False):
             axes.set_xticks(range(len(x)), [str(label) for label in x])
         elif all(float(value).is_integer() for value in x):
             axes.locator_params("x", integer=True)
-        if len(series) > 1:
-            axes.legend(frameon=False)
+        axes.legend(frameon=False)
         display(render(figure, alt.strip()))
 
 
