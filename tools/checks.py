@@ -76,7 +76,7 @@ def compare(english, own, language, name):
         if cell.cell_type != original.cell_type:
             yield f"{at}: is a {cell.cell_type} cell, the original a {original.cell_type} cell; run sync"
         elif cell.cell_type == "markdown":
-            yield from compare_text(original, cell, language, name)
+            yield from compare_text(original, cell, at, f"{name.removesuffix('.ipynb')} {cell.id} --lang {language}")
         elif cell.source != in_language(original, language):
             yield f"{at}: the code differs from the original; run sync"
 
@@ -88,10 +88,12 @@ def cells_differ(english, own):
     return " and ".join(words) or "the cells are in another order than the original's"
 
 
-def compare_text(original, cell, language, name):
-    """Find whether a markdown cell is untranslated or behind, and what else it must share with its original."""
-    at, standing = where(language, name, cell), state(original, cell)
-    mark = f"python tools/notebooks.py translated {name.removesuffix('.ipynb')} {cell.id} --lang {language}"
+def compare_text(original, cell, at, words):
+    """Find whether a text is untranslated or behind, and what else it must share with its original.
+
+    words: what the command `translated` is called with to mark it as up to date.
+    """
+    standing, mark = state(original, cell), f"python tools/notebooks.py translated {words}"
     if is_copy(original, cell):
         yield f"{at}: still the English text; translate it, then {mark}"
         return
@@ -167,12 +169,17 @@ def texts(notebook, language, name, skip=()):
         if found := MACHINE_PATH.search(json.dumps(cell, ensure_ascii=False)):
             yield f"{at}: {found[0]} is a path of one machine; take it out"
         if cell.cell_type == "markdown" and cell.get("id") not in (*BARS, *skip):
-            yield from wording.wrong_language(cell.source, language, at)
-            yield from wording.typography(prose.parts(cell.source), language, at)
-            if cell.get("id") not in CITING:
-                yield from wording.terms(prose.plain(prose.without_titles(cell.source, language)), language, at)
-            for _, alt in prose.parts(cell.source).images:
-                yield from wording.alternative(alt, language, at)
+            yield from written(cell.source, language, at, terms=cell.get("id") not in CITING)
+
+
+def written(source, language, at, terms=True):
+    """Find what is wrong with a text in Markdown: its language, its typography, its terms, its alternative texts."""
+    yield from wording.wrong_language(source, language, at)
+    yield from wording.typography(prose.parts(source), language, at)
+    if terms:
+        yield from wording.terms(prose.plain(prose.without_titles(source, language)), language, at)
+    for _, alt in prose.parts(source).images:
+        yield from wording.alternative(alt, language, at)
 
 
 # what running leaves behind

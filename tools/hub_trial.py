@@ -22,12 +22,10 @@ import re
 import secrets
 import shlex
 import shutil
-import socket
 import subprocess
 import tempfile
 import threading
 import time
-import uuid
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -35,6 +33,7 @@ import nbformat
 import psutil
 import requests
 import websocket
+from jupyter_client.session import Session
 
 from lessons import ROOT, end, read
 from notebooks import CELL_LIMIT, peak_memory
@@ -55,13 +54,6 @@ c.Spawner.mem_limit, c.Spawner.cpu_limit, c.Spawner.start_timeout = "2G", 1, {li
 """
 
 
-def free_ports(count):
-    """Return numbers of ports of the loopback interface that are free now."""
-    with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
-        return [each.getsockname()[1] for each in sockets]
-
-
 @contextlib.contextmanager
 def hub(folder, before=""):
     """Run a hub with the students' homes in a folder; yield (its address, the password, its process).
@@ -71,7 +63,9 @@ def hub(folder, before=""):
     for program in ("jupyterhub", "jupyterhub-singleuser", "configurable-http-proxy"):
         if not shutil.which(program):
             raise OSError(f"{program} not found: the first lines of tools/hub_trial.py say what to install")
-    ports, password = free_ports(3), secrets.token_hex(16)
+    from jupyterhub.utils import random_port  # not in the requirements
+
+    ports, password = [random_port() for _ in range(3)], secrets.token_hex(16)
     command, log = [*shlex.split(before), shutil.which("jupyterhub-singleuser")], folder / "hub.log"
     text = CONFIG.format(ports=ports, password=password, folder=folder, command=command, limit=START_LIMIT)
     (folder / "jupyterhub_config.py").write_text(text, encoding="utf8")
@@ -79,9 +73,7 @@ def hub(folder, before=""):
         process = psutil.Popen(["jupyterhub"], cwd=folder, stdout=file, stderr=subprocess.STDOUT)
     try:
         url = f"http://127.0.0.1:{ports[0]}"
-        wait(lambda: process.poll() is not None or answers(f"{url}/hub/api"), "the hub does not answer")
-        if process.poll() is not None:
-            raise OSError(f"the hub did not start:\n{log.read_text()[-2000:]}")
+        wait(lambda: requests.get(f"{url}/hub/api", timeout=5).ok, lambda: f"no hub:\n{log.read_text()[-2000:]}")
         yield url, password, process
     finally:
         family = [process, *process.children(recursive=True)] if process.is_running() else []
@@ -91,20 +83,14 @@ def hub(folder, before=""):
 
 
 def wait(done, message):
-    """Wait until something is so. Raises OSError with a message after START_LIMIT seconds."""
+    """Wait until something is so. Raises OSError with a message, what a function returns, after START_LIMIT seconds."""
     limit = time.monotonic() + START_LIMIT
-    while not done():
-        if time.monotonic() > limit:
-            raise OSError(message)
+    while time.monotonic() < limit:
+        with contextlib.suppress(requests.ConnectionError):
+            if done():
+                return
         time.sleep(0.2)
-
-
-def answers(url):
-    """Tell whether a server answers."""
-    try:
-        return requests.get(url, timeout=5).ok
-    except requests.RequestException:
-        return False
+    raise OSError(message())
 
 
 class Student:
@@ -118,7 +104,7 @@ class Student:
         self.web.post(f"{url}/hub/login?next=/hub/spawn", fields, timeout=START_LIMIT).raise_for_status()
         self.web.headers["X-XSRFToken"] = self.web.cookies.get("_xsrf", path="/hub/")
         me = f"{url}/hub/api/users/{name}"
-        wait(lambda: self.ask("get", me)["servers"].get("", {}).get("ready"), f"the server of {name} did not start")
+        wait(lambda: self.ask("get", me)["servers"].get("", {}).get("ready"), lambda: f"no server for {name}")
         self.key = {"Authorization": f"token {self.ask('post', f'{me}/tokens')['token']}"}
         self.web, self.seconds = requests.Session(), time.perf_counter() - start
         self.web.headers.update(self.key)
@@ -133,11 +119,10 @@ class Student:
         """Put a notebook into the student's home, run it and save it; return (seconds, the notebook)."""
         notebook, file = read(path), f"{self.url}/api/contents/{path.name}"
         self.ask("put", file, type="notebook", content=notebook)
-        start, kernel = time.perf_counter(), {"name": "python3"}
-        session = {"path": path.name, "name": path.name, "type": "notebook", "kernel": kernel}
-        session = self.ask("post", f"{self.url}/api/sessions", **session)
-        self.session = f"{self.url}/api/sessions/{session['id']}"
-        channels = f"{self.url.replace('http', 'ws', 1)}/api/kernels/{session['kernel']['id']}/channels"
+        start, sessions = time.perf_counter(), f"{self.url}/api/sessions"
+        made = self.ask("post", sessions, path=path.name, name="", type="notebook", kernel={"name": "python3"})
+        self.session = f"{sessions}/{made['id']}"
+        channels = f"{self.url.replace('http', 'ws', 1)}/api/kernels/{made['kernel']['id']}/channels"
         with contextlib.closing(websocket.create_connection(channels, CELL_LIMIT, header=self.key)) as channel:
             for cell in notebook.cells:
                 if cell.cell_type == "code":
@@ -154,16 +139,8 @@ class Student:
 
 def execute(channel, source):
     """Run a cell over a kernel's websocket; return its outputs. Raises OSError after CELL_LIMIT seconds of silence."""
-    header = {
-        "msg_id": uuid.uuid4().hex,
-        "msg_type": "execute_request",
-        "session": "",
-        "username": "",
-        "version": "5.3",
-    }
-    content = {"code": source, "silent": False, "store_history": True, "allow_stdin": False}
-    request = {"channel": "shell", "header": header, "parent_header": {}, "metadata": {}, "content": content}
-    channel.send(json.dumps(request))
+    request = Session().msg("execute_request", {"code": source, "allow_stdin": False})
+    channel.send(json.dumps(request | {"channel": "shell"}, default=str))
     outputs, waiting = [], {"execute_reply", "idle"}
     while waiting:
         try:
@@ -171,7 +148,7 @@ def execute(channel, source):
         except websocket.WebSocketException as error:
             raise OSError(f"the kernel is silent or gone: {error}") from None
         message = json.loads(message) if isinstance(message, str) else {}  # binary ones are a widget's
-        if message.get("parent_header", {}).get("msg_id") == header["msg_id"]:
+        if message.get("parent_header", {}).get("msg_id") == request["msg_id"]:
             waiting -= {message["msg_type"], message["content"].get("execution_state")}
             if message["msg_type"] in ("stream", "display_data", "execute_result", "error"):
                 outputs.append(nbformat.v4.output_from_msg(message))
@@ -202,7 +179,8 @@ def lesson(students, path, process):
     for student, (seconds, notebook) in zip(students, results):
         own, faults = student.processes(process), wrong(notebook, read(path))
         peaks = ", ".join(f"{kind} {peak_memory(p.pid):.0f} MB" for kind, p in sorted(own.items()))
-        report += [f"{path.stem} {student.name}: {seconds:.1f} s, peak {peaks}", *faults]
+        busy = sum(own["kernel"].cpu_times()[:2])
+        report += [f"{path.stem} {student.name}: {seconds:.0f} s, {busy:.0f} s of a core, peak {peaks}", *faults]
         good, memory = good and not faults, memory + sum(p.memory_full_info().pss for p in own.values()) / 2**20
     for student in students:
         student.ask("delete", student.session)

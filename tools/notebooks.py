@@ -3,6 +3,7 @@
     python tools/notebooks.py check
     python tools/notebooks.py sync
     python tools/notebooks.py translated LESSON CELL [CELL ...] [--lang de|sv]
+    python tools/notebooks.py translated PAGE [--lang de|sv]
     python tools/notebooks.py nav
     python tools/notebooks.py spelling
     python tools/notebooks.py run [FILES ...] [--dry]
@@ -16,7 +17,7 @@ code; it never drops or overwrites a translated cell. It lists the cells that wa
 
 translated marks cells as up to date, on your word, after you have translated them or seen that a change
 of the English text does not touch the translation. LESSON is a name such as 01_layernorm, the start of
-one, or the path of a notebook.
+one, or the path of a notebook. A PAGE such as teachers is marked as a whole.
 
 nav writes the bars at the top and the bottom of all notebooks.
 
@@ -44,6 +45,7 @@ from tqdm import tqdm
 
 import checks
 import navigation
+import pages
 import spelling
 import translations
 from lessons import OTHERS, ROOT, all_notebooks, digest, end, load, solved
@@ -149,8 +151,8 @@ def arguments():
     commands.add_parser("nav", help="write the bars at the top and the bottom")
     commands.add_parser("spelling", help="find unknown words")
     marker = commands.add_parser("translated", help="say that a translation is up to date again")
-    marker.add_argument("lesson", help="its name, the start of its name, or a notebook's path")
-    marker.add_argument("cells", nargs="+", metavar="cell", help="the ids of cells")
+    marker.add_argument("lesson", help="its name, the start of its name, or a notebook's path; or a page's name")
+    marker.add_argument("cells", nargs="*", metavar="cell", help="the ids of cells; none for a page")
     marker.add_argument("--lang", choices=OTHERS, help="only this language")
     runner = commands.add_parser("run", help="execute notebooks in place")
     runner.add_argument("files", nargs="*", type=Path)
@@ -164,7 +166,7 @@ def perform(args, root):
     if args.command == "run":
         return run([path.resolve() for path in args.files] or solved(all_notebooks(root)), write=not args.dry)
     if args.command == "check":
-        findings = checks.check(root)
+        findings = checks.check(root) + pages.check(root)
         return findings or ["nothing found"], not findings
     if args.command == "spelling":
         findings = spelling.unknown(root)
@@ -174,6 +176,8 @@ def perform(args, root):
     if args.command == "nav":
         return navigation.nav(root, load(root)), True
     languages = [args.lang] if args.lang else OTHERS
+    if not args.cells:
+        return pages.translated(root, args.lesson, languages), True
     return translations.translated(root, load(root), args.lesson, args.cells, languages), True
 
 

@@ -19,6 +19,7 @@ LANGUAGE_WORDS = {  # frequent words that the other two languages do not have
 }
 WORDS = {language: frozenset(words.split()) for language, words in LANGUAGE_WORDS.items()}
 
+COMMENT = re.compile(r"<!--.*?-->", re.S)
 FENCE = re.compile(r"^(```|~~~).*?^\1", re.S | re.M)
 SPAN = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.S)
 FORMULA = re.compile(r"(?<!\\)\$\$(.+?)(?<!\\)\$\$|(?<![\\$])\$(?![\s$])(.+?)(?<![\\\s])\$", re.S)
@@ -56,6 +57,7 @@ def parts(source):
     """Take a markdown text apart into Parts."""
     found = Parts()
     text = take(FENCE, source, lambda m: found.spans.append(m[0]))
+    text = COMMENT.sub(" ", text)
     text = take(SPAN, text, lambda m: found.spans.append(m[2].strip()), lambda m: " ⌷ ")
     text = take(FORMULA, text, lambda m: found.formulas.append(m[1] or m[2]), lambda m: " ⌷ ")
     while LINK.search(text):  # an image inside a link comes first, then the link

@@ -10,6 +10,7 @@ import subprocess
 from pathlib import Path
 
 import checks
+import pages
 import prose
 from lessons import BARS, LANGUAGES, load, where
 
@@ -56,6 +57,8 @@ def texts(root):
     for path in sorted(root.glob("*.md")):
         source = re.sub(r"^    .*$", "", path.read_text(encoding="utf8"), flags=re.M)  # indented code
         yield "en", path.relative_to(root).as_posix(), words_of(source, "en")
+    for language, names in pages.load(root).items():
+        yield from ((language, where(language, name), words_of(page.source, language)) for name, page in names.items())
 
 
 def of_cell(cell, language):
