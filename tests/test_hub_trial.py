@@ -27,8 +27,11 @@ def test_errors_and_missing_pictures_are_found():
     assert hub_trial.wrong(run, original) == ["cell-0: 1 pictures, not 2", "cell-2: MemoryError: full"]
 
 
+PING = b"ping"
+
+
 class Channel:
-    """A kernel's websocket that answers a request with these messages; a text is sent as it is."""
+    """A kernel's websocket that answers a request with these messages, then with the server's pings only."""
 
     def __init__(self, *messages):
         self.messages = list(messages)
@@ -36,16 +39,14 @@ class Channel:
     def send(self, text):
         self.request = json.loads(text)
 
-    def recv(self):
-        if not self.messages:
-            raise websocket.WebSocketTimeoutException("timed out")
-        message = self.messages.pop(0)
-        if isinstance(message, bytes):
-            return message
+    def recv_data(self, control_frame):
+        message = self.messages.pop(0) if self.messages else PING
+        if message == PING or isinstance(message, bytes):
+            return (websocket.ABNF.OPCODE_PING if message == PING else websocket.ABNF.OPCODE_BINARY), message
         kind, content = message
         parent = "another" if content.get("name") == "foreign" else self.request["msg_id"]
         header = {"msg_type": kind, "content": content, "metadata": {}, "parent_header": {"msg_id": parent}}
-        return json.dumps(header | {"header": {"msg_type": kind}})
+        return websocket.ABNF.OPCODE_TEXT, json.dumps(header | {"header": {"msg_type": kind}}).encode()
 
 
 def test_outputs_are_those_of_the_cell_until_the_kernel_is_idle_and_has_replied():
@@ -64,9 +65,15 @@ def test_outputs_are_those_of_the_cell_until_the_kernel_is_idle_and_has_replied(
     assert [output.get("text") for output in outputs] == ["yes", None] and outputs[1].data["text/html"] == "<img>"
 
 
-def test_a_silent_kernel_ends_the_trial_with_a_sentence():
-    with pytest.raises(OSError, match="the kernel is silent or gone"):
-        hub_trial.execute(Channel(("execute_reply", {"status": "ok"})), "x")
+def test_a_silent_kernel_ends_the_trial_with_a_sentence(monkeypatch):
+    monkeypatch.setattr(hub_trial, "CELL_LIMIT", 0)
+    with pytest.raises(OSError, match="the kernel took too long at: 'x = 1'"):
+        hub_trial.execute(Channel(("execute_reply", {"status": "ok"})), "x = 1")
+
+
+def test_a_kernel_that_is_killed_ends_the_trial_with_a_sentence():
+    with pytest.raises(OSError, match="the kernel died at: 'x = 1'"):
+        hub_trial.execute(Channel(("status", {"execution_state": "restarting"})), "x = 1")
 
 
 def test_a_missing_program_is_named(tmp_path, monkeypatch):

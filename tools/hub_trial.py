@@ -138,18 +138,18 @@ class Student:
 
 
 def execute(channel, source):
-    """Run a cell over a kernel's websocket; return its outputs. Raises OSError after CELL_LIMIT seconds of silence."""
+    """Run a cell over a kernel's websocket; return its outputs. Raises OSError if the kernel dies or takes too long."""
     request = Session().msg("execute_request", {"code": source, "allow_stdin": False})
     channel.send(json.dumps(request | {"channel": "shell"}, default=str))
-    outputs, waiting = [], {"execute_reply", "idle"}
+    outputs, waiting, limit = [], {"execute_reply", "idle"}, time.monotonic() + CELL_LIMIT
     while waiting:
-        try:
-            message = channel.recv()
-        except websocket.WebSocketException as error:
-            raise OSError(f"the kernel is silent or gone: {error}") from None
-        message = json.loads(message) if isinstance(message, str) else {}  # binary ones are a widget's
+        kind, data = channel.recv_data(control_frame=True)  # the server's pings, too, so that the limit is seen
+        message = json.loads(data) if kind == websocket.ABNF.OPCODE_TEXT else {}  # binary messages are a widget's
+        state = message.get("content", {}).get("execution_state")
+        if state in ("restarting", "dead") or time.monotonic() > limit:
+            raise OSError(f"the kernel {'died' if state else 'took too long'} at: {source[:60]!r}")
         if message.get("parent_header", {}).get("msg_id") == request["msg_id"]:
-            waiting -= {message["msg_type"], message["content"].get("execution_state")}
+            waiting -= {message["msg_type"], state}
             if message["msg_type"] in ("stream", "display_data", "execute_result", "error"):
                 outputs.append(nbformat.v4.output_from_msg(message))
     return outputs
