@@ -42,8 +42,7 @@ def render(figure, alt):
     """Return the Picture of a figure. The caller holds the lock `drawing`."""
     buffer = io.StringIO()
     with matplotlib.rc_context({"svg.hashsalt": "helpers", "svg.fonttype": "none"}):  # equal input, equal bytes
-        # not savefig, which draws everything twice
-        FigureCanvasSVG(figure).print_svg(buffer, metadata={"Date": None, "Creator": None})
+        FigureCanvasSVG(figure).print_svg(buffer, metadata={"Date": None, "Creator": None})  # savefig draws twice
     return Picture(buffer.getvalue().encode(), alt, tuple(figure.get_size_inches()))
 
 
