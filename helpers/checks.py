@@ -71,7 +71,7 @@ def _ask(function, case):
         given = function if function is None or function is ... else function(**case)
     except NotImplementedError:
         given = None
-    except (Exception, SystemExit) as error:
+    except (Exception, SystemExit, GeneratorExit) as error:
         raise NotRight(say("check.raises", error=f"{type(error).__name__}: {error}"[:200])) from None
     if not all(_equal(case[name], value) for name, value in kept.items() if torch.is_tensor(value)):
         raise NotRight(say("check.overwrites"))

@@ -82,7 +82,7 @@ def _find_blocks(body):
     """Return the list of blocks and the final norm (or None) of a model without its output matrix."""
     lists = [part for part in getattr(body, "children", list)() if isinstance(part, nn.ModuleList) and len(part)]
     if not lists:
-        raise UnknownDecoder(say("trace.no_blocks", model=type(body).__name__))
+        raise UnknownDecoder(say("trace.no_blocks", model=type(body).__name__, part="model.decoder"))
     final_norm = next((getattr(body, name) for name in ("final_norm", "ln_f", "norm") if hasattr(body, name)), None)
     return max(lists, key=len), None if isinstance(final_norm, nn.Identity) else final_norm
 

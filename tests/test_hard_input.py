@@ -18,11 +18,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_checks import verdict
 
-from helpers import checks, claims, experiments, explorers, language, models, norms, predictions, race
+from helpers import checks, claims, experiments, explorers, figures, language, models, norms, predictions, race
 from helpers.gpt import Config
 from helpers.language import LANGUAGES, catalogue, say
 from helpers.trace import UnknownDecoder, trace
 
+TOOLS = Path(__file__).parents[1] / "tools"
 READERS = pytest.mark.parametrize("reader", LANGUAGES)
 ANY_TEXT = st.text(st.characters(exclude_categories=())) | st.text(
     "a\0\ud800\u202e\u200d\u0301🫖ש<&$\\{}%\t\n ", max_size=12
@@ -209,7 +210,9 @@ def test_the_trace_takes_ids_of_any_container(model):
 @pytest.mark.parametrize("wrong", [None, "gpt2", torch.nn.Linear(2, 2), torch.zeros(2)])
 def test_the_trace_of_what_is_no_decoder_gets_a_sentence(reader, wrong):
     language.use(reader)
-    with pytest.raises(UnknownDecoder, match=sentence("trace.no_blocks", model=type(wrong).__name__)):
+    with pytest.raises(
+        UnknownDecoder, match=sentence("trace.no_blocks", model=type(wrong).__name__, part="model.decoder")
+    ):
         trace(wrong, torch.tensor([1]))
 
 
@@ -228,6 +231,15 @@ def test_norms_of_whole_numbers_are_not_cut_to_whole_numbers():
         assert torch.equal(norm(x), norm(x.float())) and norm(x).dtype == torch.float32
         for dtype in (torch.float16, torch.bfloat16, torch.float64):
             assert norm(x.to(dtype)).dtype == dtype
+
+
+@pytest.mark.parametrize("draw", [figures.lines, figures.bars])
+def test_no_curve_is_left_out(monkeypatch, draw):
+    """The sixth was, silently."""
+    shown = []
+    monkeypatch.setattr(figures, "display", shown.append)
+    draw([1, 2], {f"curve {number}": [number, 2] for number in range(7)}, "axis.block", "axis.length")
+    assert all(f"curve {number}" in shown[0].alt and f"curve {number}" in shown[0].svg.decode() for number in range(7))
 
 
 # answers
@@ -293,6 +305,11 @@ def test_functions_of_another_form_get_the_error_in_a_sentence(reader):
     for function in wrong[:-1]:
         assert verdict("layer-norm", function).startswith(start), function
     assert verdict("layer-norm", wrong[-1]) == say("check.different")
+
+    def left(**_):
+        raise GeneratorExit
+
+    assert verdict("layer-norm", left).startswith(start)
 
     def generator(x, gamma, beta, eps):
         yield x
@@ -416,6 +433,14 @@ def test_german_and_swedish_need_no_locale_of_the_machine(locale):
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, check=True, timeout=120)
     words = [catalogue(reader)["check.right"] for reader in ("de", "sv")]
     assert done.stdout.decode().splitlines() == [ascii(["1234,5", word]) for word in words]
+
+
+def test_the_tools_can_write_to_a_terminal_that_knows_ascii_only():
+    """A finding with a quotation mark ended in a UnicodeEncodeError."""
+    code = "import lessons; lessons.end(lambda: (['\\u201c\\xe4\\u201d'], True))"
+    env = os.environ | {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONPATH": str(TOOLS)}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, check=True, timeout=120)
+    assert done.stdout.decode() == "\\u201c\\xe4\\u201d\n"
 
 
 # the browser
