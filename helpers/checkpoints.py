@@ -3,7 +3,7 @@
 import torch
 
 from helpers.gpt import Config, Decoder
-from helpers.language import data
+from helpers.language import data, one_of
 
 TABLES = data("checkpoints.toml")
 FIELDS, NAMES, LAYOUTS = TABLES["fields"], TABLES["names"], TABLES["layouts"]
@@ -22,9 +22,7 @@ def decoder_from_transformers(tensors, settings):
 
     tensors: name → tensor as in model.safetensors, with or without the prefix "transformer.".
     settings: the parsed config.json. Raises ValueError when a setting, a name or a shape does not fit."""
-    layout = LAYOUTS.get(settings.get("model_type"))
-    if layout is None:
-        raise ValueError(f"model_type {settings.get('model_type')!r} is not one of {', '.join(LAYOUTS)}")
+    layout = LAYOUTS[one_of(LAYOUTS, settings.get("model_type"), "model_type.unknown")]
     for setting, expected in layout["settings"].items():
         if settings.get(setting, expected) != expected:
             raise ValueError(f"the decoder cannot do {setting} = {settings[setting]!r}, only {expected!r}")

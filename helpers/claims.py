@@ -17,7 +17,7 @@ class Card:
     """One claim beside its measured value; `within` tells whether the value lies in its bounds."""
 
     def __init__(self, claim, value, on):
-        entry, self.id, self.value = LEDGER[claim], claim, value
+        entry, self.id, self.value = LEDGER[language.one_of(LEDGER, claim, "claim.unknown")], claim, value
         low, high = entry["bounds"] if isinstance(entry["bounds"], list) else entry["bounds"][on]
         self.within = low <= value <= high
         self.claim, what, self.found = (entry[field][language.current] for field in ("claim", "measures", "found"))
@@ -40,7 +40,7 @@ class Card:
 
 
 def check(claim, value, on="here"):
-    """Show the card of a claim, an id of the ledger, with its measured value; KeyError for an unknown id.
+    """Show the card of a claim, an id of the ledger, with its measured value; ValueError for an unknown id.
 
     on: where it was measured, for example "here", "gpt2" or "published"; a claim may have bounds for each."""
     card = measured[claim] = Card(claim, float(value), on)

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from helpers.gpt import Config, Decoder
-from helpers.language import data
+from helpers.language import data, one_of
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz ."
 GRAMMAR = data("grammar.toml")
@@ -21,8 +21,7 @@ def initialise(decoder, scheme="xavier", seed=0):
     "xavier": matrices Xavier-uniform (Glorot & Bengio 2010); with DeepNorm, the MLP and the value and output maps of
     the attention get the gain β = (8N)^−¼ (Wang et al. 2022). "gpt2": standard deviation 0.02, and 0.02 / √(2N) where
     the stream is written to (Radford et al. 2019). Both: embeddings 0.02; biases and β are 0, γ is 1."""
-    if scheme not in ("xavier", "gpt2"):
-        raise ValueError(f"scheme {scheme!r} is not one of xavier, gpt2")
+    one_of(("xavier", "gpt2"), scheme, "scheme.unknown")
     config, random = decoder.config, torch.Generator().manual_seed(seed)
     writes, beta = (2 * config.layers) ** -0.5, (8 * config.layers) ** (-0.25 if config.placement == "deepnorm" else 0)
     for embedding in (decoder.token_embedding, decoder.position_embedding):
@@ -44,8 +43,7 @@ def initialise(decoder, scheme="xavier", seed=0):
 
 def language_loss(decoder, windows):
     """Return the mean cross-entropy of the next token, in nats, over windows of ids (B, T + 1)."""
-    logits = decoder(windows[:, :-1])
-    return F.cross_entropy(logits.flatten(0, 1), windows[:, 1:].flatten())
+    return F.cross_entropy(decoder(windows[:, :-1]).flatten(0, 1), windows[:, 1:].flatten())
 
 
 def random_windows(data, length, batch, seed):

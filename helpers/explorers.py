@@ -24,8 +24,7 @@ class residual_stream(Explorer):
     def __init__(self, model="gpt2", placement="trained", prompt=None, reference=True):
         self._runs, self._loaded, self._busy = {}, (None, None, ""), False
         self._figure, self._axes = figures.new_axes("axis.block", "axis.length", size=(7.2, 4.6), layout=None)
-        # margins are fixed, since finding them takes as long as drawing
-        self._figure.subplots_adjust(left=0.11, right=0.98, bottom=0.12, top=0.82)
+        self._figure.subplots_adjust(left=0.11, right=0.98, bottom=0.12, top=0.82)  # finding margins doubles the time
         names, star = ("stream", "attention", "mlp", "final", "published"), {"marker": "*", "linestyle": "none"}
         styles = zip(names, figures.STYLES, ({}, {}, {}, star, {}))
         self._lines = {name: self._axes.plot([], [], markersize=6, **style | own)[0] for name, style, own in styles}
@@ -77,8 +76,7 @@ class residual_stream(Explorer):
                 if list(token.options) != options:
                     was_last = token.value is None or token.value == len(token.options) - 1
                     keep = last if was_last else min(token.value, last)
-                    token.options = options
-                    token.value = keep
+                    token.options, token.value = options, keep
             self._busy = False
             super().refresh()
 

@@ -42,8 +42,7 @@ def render(figure, alt):
     """Return the Picture of a figure. The caller holds the lock `drawing`."""
     buffer = io.StringIO()
     with matplotlib.rc_context({"svg.hashsalt": "helpers", "svg.fonttype": "none"}):  # equal input, equal bytes
-        # not savefig, which draws everything twice
-        FigureCanvasSVG(figure).print_svg(buffer, metadata={"Date": None, "Creator": None})
+        FigureCanvasSVG(figure).print_svg(buffer, metadata={"Date": None, "Creator": None})  # savefig draws twice
     return Picture(buffer.getvalue().encode(), alt, tuple(figure.get_size_inches()))
 
 
@@ -76,10 +75,10 @@ def lines(x, series, x_label, y_label, alt="", log=False, bars=False):
     x_label and y_label are keys of the catalogue. The alternative text is `alt` and what each entry shows."""
     with drawing:
         figure, axes = new_axes(x_label, y_label, log=log)
-        for index, (style, (label, values)) in enumerate(zip(STYLES, series.items())):
+        for index, (style, (label, values)) in enumerate(zip(STYLES * len(series), series.items())):
             if bars:
                 left = [i + (0.8 * (index + 0.5) / len(series) - 0.4) for i in range(len(x))]
-                hatch, colour = ("", "///", "...", "xx", "--")[index], style["color"]
+                hatch, colour = ("", "///", "...", "xx", "--")[index % 5], style["color"]
                 axes.bar(left, values, 0.8 / len(series), label=label, color=colour, hatch=hatch, edgecolor="white")
             else:
                 axes.plot(x, values, label=label, markersize=5, **style)

@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from helpers.language import say
+from helpers.language import one_of, say
 from helpers.norms import LayerNorm, RMSNorm
 
 PLACEMENTS = ("pre", "post", "sandwich", "deepnorm", "output", "none")
@@ -27,10 +27,9 @@ class Config:
     eps: float = 1e-5
 
     def __post_init__(self):
-        for key, name, names in (("placement", self.placement, PLACEMENTS), ("norm", self.norm, NORMS)):
-            if name not in names:
-                raise ValueError(say(f"{key}.unknown", name=name, names=", ".join(names)))
-        if self.width % self.heads:
+        one_of(PLACEMENTS, self.placement, "placement.unknown")
+        one_of(NORMS, self.norm, "norm.unknown")
+        if self.heads < 1 or self.width % self.heads:
             raise ValueError(f"width {self.width} is not a multiple of {self.heads} heads")
 
     @property
@@ -127,7 +126,10 @@ class Decoder(nn.Module):
     def hidden(self, ids):
         """Return what the output matrix reads: the stream after the last block and the final norm, (B, T, d).
 
-        Raises ValueError for more tokens than the decoder has positions."""
+        Raises ValueError for other shapes, for ids that the vocabulary lacks and for more tokens than positions."""
+        last = self.config.vocab_size - 1
+        if ids.dim() != 2 or ids.dtype not in (torch.int32, torch.int64) or bool(((ids < 0) | (ids > last)).any()):
+            raise ValueError(say("decoder.ids", last=last, got=f"{tuple(ids.shape)}, {ids.dtype}"))
         if ids.shape[-1] > self.config.positions:
             raise ValueError(say("decoder.too_long", tokens=ids.shape[-1], limit=self.config.positions))
         x = self.token_embedding(ids) + self.position_embedding.weight[: ids.shape[-1]]

@@ -15,9 +15,14 @@ SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 def use(language):
     """Choose the language of everything `helpers` shows: "en", "de" or "sv". Raises ValueError otherwise."""
     global current
-    if language not in LANGUAGES:
-        raise ValueError(f"language {language!r} is not one of {', '.join(LANGUAGES)}")
-    current = language
+    current = one_of(LANGUAGES, language, "language.unknown")
+
+
+def one_of(names, name, key):
+    """Return a name that is one of these; else raise ValueError with this text of the catalogue."""
+    if not isinstance(name, str | int | float) or name not in names:
+        raise ValueError(say(key, name=str(name), names=", ".join(map(str, names))))
+    return name
 
 
 @cache

@@ -60,7 +60,8 @@ class Model:
                 size = len(character.encode(errors="surrogateescape"))
                 shown = character.encode(errors="replace").decode()  # ? for a byte outside of any character
                 labels += [shown + mark for mark in "₁₂₃₄"[:size]] if size > 1 else [shown]
-        return [label.replace(" ", "·").replace("\n", "↵") for label in labels]
+        shown = {" ": "·", "\n": "↵"}  # and what has no form of its own, or turns the text around it, as its escape
+        return ["".join(shown.get(c, c if c.isprintable() else ascii(c)[1:-1]) for c in label) for label in labels]
 
 
 def load(name, tell=print):
@@ -68,10 +69,8 @@ def load(name, tell=print):
 
     tell gets each sentence for the reader: before a download, and when a bundled model stands in, with the reason.
     Raises ValueError for an unknown name."""
-    if name in BUNDLED:
+    if language.one_of(NAMES, name, "load.unknown") in BUNDLED:
         return _bundled(name)
-    if name not in tuple(CHECKPOINTS):
-        raise ValueError(language.say("load.unknown", name=repr(name), names=", ".join(NAMES)))
     try:
         return _checkpoint(name, tell, **CHECKPOINTS[name])
     except (Exception, KeyboardInterrupt) as error:  # whatever it is, the lesson goes on

@@ -9,13 +9,13 @@ WIDER = {torch.float16: torch.float32}  # float16 ends at 65,504, and the square
 def layer_norm(x, gamma=1.0, beta=0.0, eps=1e-5):
     """Return γ ⊙ (x − μ) / √(σ² + ε) + β, with the biased variance σ² (Ba et al. 2016).
 
-    x: shape (..., d), any floating dtype; the result has the same shape and dtype.
+    x: shape (..., d); the result has the same shape and dtype, or torch's default dtype if x holds integers.
     gamma, beta: shape (d,), or a number. eps: a number, in the unit of σ².
     Statistics are computed in a wider format. NaN in a token gives NaN in that token."""
     wide = x.to(WIDER.get(x.dtype, torch.float64))
     centred = wide - wide.mean(-1, keepdim=True)
     variance = centred.square().mean(-1, keepdim=True)
-    return (gamma * (centred * (variance + eps).rsqrt()) + beta).to(x.dtype)
+    return (gamma * (centred * (variance + eps).rsqrt()) + beta).to(torch.result_type(x, 1.0))
 
 
 def rms_norm(x, gamma=1.0, eps=1e-5):
@@ -24,7 +24,7 @@ def rms_norm(x, gamma=1.0, eps=1e-5):
     Shapes, dtypes and NaN as in `layer_norm`; there is no mean and no β."""
     wide = x.to(WIDER.get(x.dtype, torch.float64))
     mean_square = wide.square().mean(-1, keepdim=True)
-    return (gamma * (wide * (mean_square + eps).rsqrt())).to(x.dtype)
+    return (gamma * (wide * (mean_square + eps).rsqrt())).to(torch.result_type(x, 1.0))
 
 
 class LayerNorm(nn.Module):

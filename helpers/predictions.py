@@ -3,7 +3,6 @@
 import bisect
 import html
 import json
-import os
 from pathlib import Path
 
 import ipywidgets
@@ -19,8 +18,8 @@ def load():
     """Return the choices made so far, id → {"choice": index or "show", "measured": value}; {} if there are none."""
     try:
         found = json.loads(FILE.read_text(encoding="utf8"))
-        return found if isinstance(found, dict) else {}
-    except (OSError, ValueError):
+        return {question: entry for question, entry in found.items() if isinstance(entry, dict)}
+    except (OSError, ValueError, AttributeError, RecursionError):
         return {}
 
 
@@ -29,7 +28,7 @@ def save(question, entry):
     with FileLock(f"{FILE}.lock", timeout=5):
         part = FILE.with_suffix(".part")
         part.write_text(json.dumps(load() | {question: entry}, indent=1), encoding="utf8")
-        os.replace(part, FILE)
+        part.replace(FILE)
 
 
 class predict:
@@ -45,10 +44,9 @@ class predict:
         self.measured = say("predict.measured", answer=self.options[self.answer], value=self.value)
         choices = {text: choice for choice, text in enumerate(self.options)} | {say("predict.show"): SHOW}
         self.kept = (known := load().get(question, {}).get("choice")) in choices.values()
-        first = known if self.kept else None
-        self.radio = ipywidgets.RadioButtons(options=list(choices.items()), value=first, description=self.text)
-        self.radio.style.description_width, self.radio.layout.width = "initial", "max-content"
-        self.radio.layout.flex_flow = "column"
+        shape = {"style": {"description_width": "initial"}, "layout": {"width": "max-content", "flex_flow": "column"}}
+        known = known if self.kept else None
+        self.radio = ipywidgets.RadioButtons(options=choices, value=known, description=self.text, **shape)
         self.reveal = ipywidgets.HTML()
         if self.kept:
             self._chosen()

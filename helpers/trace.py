@@ -1,5 +1,4 @@
-"""The residual stream at every point, by forward hooks: for `helpers.gpt` and for transformers' GPT-2, GPT-1, Llama,
-Qwen, Gemma, OLMo 2 and their kin, whose blocks hold an attention and an MLP one after the other."""
+"""The residual stream by forward hooks, in `helpers.gpt` and in transformers' decoders from GPT-1 to OLMo 2."""
 
 from dataclasses import dataclass
 
@@ -47,16 +46,14 @@ def trace(model, ids):
     seen, handles = {}, []
 
     def keep(module, side, key):
-        def see(value):  # blocks and attentions return a tensor, or a tuple that starts with it
+        def see(_, args, kwargs, output=None):  # of tensors, or of tuples that start with the stream
+            value = output if side == "output" else args or next(iter(kwargs.values()))
             seen[key] = value if torch.is_tensor(value) else value[0]
 
-        if side == "input":
-            hook = lambda _, args, kwargs: see(args or next(iter(kwargs.values())))
-            handles.append(module.register_forward_pre_hook(hook, with_kwargs=True))
-        else:
-            handles.append(module.register_forward_hook(lambda _, args, output: see(output)))
+        register = module.register_forward_hook if side == "output" else module.register_forward_pre_hook
+        handles.append(register(see, with_kwargs=True))
 
-    batch = ids if ids.dim() == 2 else ids[None]
+    batch = ids if (ids := torch.as_tensor(ids)).dim() == 2 else ids[None]
     try:
         keep(blocks[0], "input", "embedding")
         for number, block in enumerate(blocks, 1):
@@ -83,9 +80,9 @@ def trace(model, ids):
 
 def _find_blocks(body):
     """Return the list of blocks and the final norm (or None) of a model without its output matrix."""
-    lists = [module for module in body.children() if isinstance(module, nn.ModuleList) and len(module)]
+    lists = [part for part in getattr(body, "children", list)() if isinstance(part, nn.ModuleList) and len(part)]
     if not lists:
-        raise UnknownDecoder(say("trace.no_blocks", model=type(body).__name__))
+        raise UnknownDecoder(say("trace.no_blocks", model=type(body).__name__, part="model.decoder"))
     final_norm = next((getattr(body, name) for name in ("final_norm", "ln_f", "norm") if hasattr(body, name)), None)
     return max(lists, key=len), None if isinstance(final_norm, nn.Identity) else final_norm
 

@@ -5,7 +5,7 @@ import threading
 
 import ipywidgets
 
-from helpers.language import number, say
+from helpers.language import number, one_of, say
 
 SEEN = 300  # pictures kept; about 40 kB each
 
@@ -56,8 +56,8 @@ class Explorer:
 
 
 def choice(kind, key, options, value):
-    """Return a control over words, whose texts and description are entries of the catalogue's section, or numbers."""
+    """Return a control over words, entries of the catalogue's section, or numbers; ValueError for any other value."""
     words = any(isinstance(option, str) for option in options)
     named = [(say(f"{key}.{option}") if words else number(option, trim=True), option) for option in options]
-    description = say(f"{key}.label" if words else key)
-    return kind(options=named, value=value, description=description, style={"description_width": "initial"})
+    shown = {"description": say(f"{key}.label" if words else key), "style": {"description_width": "initial"}}
+    return kind(options=named, value=one_of(options, value, "explorer.unknown") if options else None, **shown)

@@ -58,7 +58,7 @@ def test_bounds_may_differ_by_place_of_measurement():
 
 
 def test_unknown_claim_raises():
-    with pytest.raises(KeyError):
+    with pytest.raises(ValueError, match="There is no claim “no-such-claim” in the ledger"):
         claims.check("no-such-claim", 1)
 
 

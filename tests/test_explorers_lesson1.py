@@ -125,5 +125,5 @@ def test_an_exception_becomes_one_sentence_and_the_last_picture_stays(monkeypatc
 
 
 def test_a_start_that_is_no_step_of_the_slider_is_refused():
-    with pytest.raises(Exception, match="Invalid selection"):
+    with pytest.raises(ValueError, match="“3” is not a choice here"):
         explorers.layer_norm_steps(shift=3)

@@ -98,7 +98,7 @@ def test_a_language_in_use_is_the_one_that_is_spoken(reader):
 def test_a_language_that_is_not_there_is_refused_and_the_old_one_stays():
     language.use("sv")
     for other in ("xx", "EN", "", None):
-        with pytest.raises(ValueError, match="is not one of en, de, sv"):
+        with pytest.raises(ValueError, match="en, de, sv"):
             language.use(other)
     assert language.current == "sv"
 

@@ -180,7 +180,7 @@ def test_unknown_name(name, lang, hub, monkeypatch):
     names = ", ".join((*models.CHECKPOINTS, *models.BUNDLED))
     with pytest.raises(ValueError) as caught:
         models.load(name)
-    assert str(caught.value) == language.say("load.unknown", name=repr(name), names=names)
+    assert str(caught.value) == language.say("load.unknown", name=str(name), names=names)
     assert "gpt2, gpt1, bundled/ln-pre" in str(caught.value)
 
 

@@ -109,5 +109,6 @@ def end(perform, *arguments):
         report, good = perform(*arguments)
     except (ValueError, OSError) as error:
         sys.exit(str(error))
+    sys.stdout.reconfigure(errors="backslashreplace")  # a terminal that lacks a letter shows its code
     print("\n".join(report))
     sys.exit(0 if good else 1)
