@@ -12,8 +12,6 @@ from helpers.norms import layer_norm, rms_norm
 from helpers.trace import trace
 from helpers.widgets import Explorer, choice
 
-SLIDER = ipywidgets.SelectionSlider
-
 
 class residual_stream(Explorer):
     """The residual stream of a reader's own prompt, token by token; arguments are the state it starts in.
@@ -32,12 +30,12 @@ class residual_stream(Explorer):
         text.description, text.style.description_width, text.layout.width = say("explorer.prompt"), "initial", "95%"
         checkbox = lambda key, value: ipywidgets.Checkbox(value=value, description=say(key), indent=False)
         controls = {
-            "model": choice(ipywidgets.Dropdown, "model", models.NAMES, model),
-            "placement": choice(ipywidgets.RadioButtons, "wiring", ("trained", "pre", "post"), placement),
+            "model": choice("model", models.NAMES, model),
+            "placement": choice("wiring", ("trained", "pre", "post"), placement, ipywidgets.RadioButtons),
             "prompt": text,
-            "token": choice(ipywidgets.Dropdown, "explorer.token", (), None),
-            "quantity": choice(ipywidgets.RadioButtons, "quantity", ("length", "rms"), "length"),
-            "axis": choice(ipywidgets.RadioButtons, "scale", ("linear", "log"), "linear"),
+            "token": choice("explorer.token", (), None),
+            "quantity": choice("quantity", ("length", "rms"), "length", ipywidgets.RadioButtons),
+            "axis": choice("scale", ("linear", "log"), "linear", ipywidgets.RadioButtons),
             "writes": checkbox("explorer.writes", False),
             "reference": checkbox("explorer.reference", reference),
         }
@@ -154,15 +152,15 @@ def placement(placement="pre", norm="layernorm", layers=16):
                 axes.legend(frameon=False, loc="lower left", bbox_to_anchor=(-0.05, 1))
             return figures.render(figure, alt), alt
 
-    controls = {"placement": choice(ipywidgets.Dropdown, "placement", gpt.PLACEMENTS, placement)}
-    controls["norm"] = choice(ipywidgets.Dropdown, "norm", tuple(gpt.NORMS), norm)
-    return Explorer(controls | {"layers": choice(SLIDER, "race.layers", (2, 4, 8, 16, 32, 64), layers)}, draw)
+    controls = {"placement": choice("placement", gpt.PLACEMENTS, placement)}
+    controls["norm"] = choice("norm", tuple(gpt.NORMS), norm)
+    return Explorer(controls | {"layers": choice("race.layers", (2, 4, 8, 16, 32, 64), layers)}, draw)
 
 
 def layer_norm_against_rms_norm(mean=1.0, outlier=0.0):
     """Return the explorer of one vector of 12 features, x + mean, through both norms.
 
-    x has mean 0 and variance 1; outlier is added to its first feature. Both are steps of their sliders."""
+    x has mean 0 and variance 1; outlier is added to its first feature. Both are entries of their lists."""
     x = layer_norm(torch.randn(12, generator=torch.Generator().manual_seed(3)), eps=0)
     figure, axes = figures.new_axes("lesson2.feature", "lesson2.output", layout=None)
     figure.subplots_adjust(left=0.09, right=0.98, bottom=0.13, top=0.9)
@@ -186,12 +184,12 @@ def layer_norm_against_rms_norm(mean=1.0, outlier=0.0):
             note.set_text(found)
             return figures.render(figure, f"{say('lesson2.alt', **values)} {found}"), found
 
-    controls = {"mean": choice(SLIDER, "lesson2.mean", (-10, -5, -3, -2, -1, -0.5, 0, 0.5, 1, 2, 3, 5, 10), mean)}
-    return Explorer(controls | {"outlier": choice(SLIDER, "lesson2.outlier", (0, 2, 5, 10, 20), outlier)}, draw)
+    controls = {"mean": choice("lesson2.mean", (-10, -5, -3, -2, -1, -0.5, 0, 0.5, 1, 2, 3, 5, 10), mean)}
+    return Explorer(controls | {"outlier": choice("lesson2.outlier", (0, 2, 5, 10, 20), outlier)}, draw)
 
 
 def layer_norm_steps(shift=2, scale=1, outlier=0):
-    """Return the explorer of LayerNorm on scale · z + shift, where z has mean 0 and variance 1; see the sliders."""
+    """Return the explorer of LayerNorm on scale · z + shift, where z has mean 0 and variance 1; see the lists."""
     z = layer_norm(torch.tensor([-1.0, 0.5, 1.5, -0.5, 1.0, -1.5], dtype=torch.float64), eps=0)
     gamma, beta = torch.tensor([[1, 1, 2, 1, 0.5, 1], [0, 0, 0, 1, 0, -1]])
     figure = Figure(figsize=(7.2, 2.8))
@@ -218,6 +216,6 @@ def layer_norm_steps(shift=2, scale=1, outlier=0):
             alt = say("lesson1.alt", panels="; ".join(titles).replace("\n", ", "), output=output)
             return figures.render(figure, alt), alt
 
-    controls = {"shift": choice(SLIDER, "lesson1.shift", (-10, -2, 0, 2, 10, 100, 1000), shift)}
-    controls["scale"] = choice(SLIDER, "lesson1.scale", (0, 0.001, 0.003, 0.01, 0.1, 1, 10, 100), scale)
-    return Explorer(controls | {"outlier": choice(SLIDER, "lesson1.outlier", (0, 1, 5, 20, 100), outlier)}, draw)
+    controls = {"shift": choice("lesson1.shift", (-10, -2, 0, 2, 10, 100, 1000), shift)}
+    controls["scale"] = choice("lesson1.scale", (0, 0.001, 0.003, 0.01, 0.1, 1, 10, 100), scale)
+    return Explorer(controls | {"outlier": choice("lesson1.outlier", (0, 1, 5, 20, 100), outlier)}, draw)

@@ -51,9 +51,9 @@ class WarmupRace(Explorer):
         self.train.on_click(self.start)
         self.stop.on_click(self.halt)
         self.progress = ipywidgets.IntProgress()
-        controls = {"kind": choice(ipywidgets.Dropdown, "race", KINDS, kind)}
+        controls = {"kind": choice("race", KINDS, kind)}
         for name, value in (("layers", layers), ("rate", rate), ("warmup", warmup)):
-            controls[name] = choice(ipywidgets.Dropdown, f"race.{name}", CHOICES[name], value)
+            controls[name] = choice(f"race.{name}", CHOICES[name], value)
         for control in controls.values():
             control.observe(self.halt, "value")  # before the new choice is drawn
         super().__init__(controls, self._draw_state)

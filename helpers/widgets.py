@@ -55,7 +55,7 @@ class Explorer:
         return self.box._repr_mimebundle_(**kwargs) | (self.picture._repr_mimebundle_() if self.picture else {})
 
 
-def choice(kind, key, options, value):
+def choice(key, options, value, kind=ipywidgets.Dropdown):
     """Return a control over words, entries of the catalogue's section, or numbers; ValueError for any other value."""
     words = any(isinstance(option, str) for option in options)
     named = [(say(f"{key}.{option}") if words else number(option, trim=True), option) for option in options]

@@ -33,6 +33,7 @@ def lab(root, config):
     command = [
         sys.executable, "-m", "jupyter", "lab", "--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}",
         "--ServerApp.port_retries=0", "--IdentityProvider.token=", f"--ServerApp.root_dir={root}",
+        "--expose-app-in-browser",
     ]  # fmt: skip
     env = os.environ | {"JUPYTER_CONFIG_DIR": str(config), "JUPYTER_DATA_DIR": str(config / "data")}
     log = (config / "lab.log").open("w")
@@ -89,20 +90,55 @@ class Notebook:
         self.page.click(f".lm-Menu-itemLabel:text-is('{entries[1]}')")
 
     def run_all(self, seconds=180):
+        """Forget the stored outputs, run all cells, and wait until each has run or one has failed."""
+        self.clear()
         self.menu("Run", "Run All Cells")
-        self.page.wait_for_timeout(1500)
+        self.page.wait_for_function(
+            """() => {
+              const code = jupyterapp.shell.currentWidget.content.widgets.map(cell => cell.model).filter(m => m.type === "code")
+              const failed = code.some(model => model.outputs.toJSON().some(output => output.output_type === "error"))
+              return failed || code.every(model => model.executionCount !== null && model.executionState === "idle")
+            }""",
+            timeout=seconds * 1000,
+        )
         self.wait_until_idle(seconds)
 
     def errors(self):
-        """Return the texts of outputs that are errors."""
+        """Return the texts of outputs that are errors or warnings; JupyterLab shows both in the same way."""
         return self.page.locator(
-            ".jp-OutputArea-output[data-mime-type='application/vnd.jupyter.error']"
-        ).all_inner_texts()
+            ".jp-OutputArea-output[data-mime-type='application/vnd.jupyter.stderr']"
+        ).all_text_contents()
 
     def scroll_to_end(self):
         """Lab draws cells when they come into view, so go through all of them once."""
         self.page.evaluate("document.querySelector('.jp-WindowedPanel-outer').scrollTo(0, 1e9)")
         self.page.wait_for_timeout(800)
+
+    def add_cell(self, source):
+        """Add a code cell at the end and select it."""
+        self.page.evaluate(
+            """source => {
+              const { content } = jupyterapp.shell.currentWidget;
+              content.model.sharedModel.addCell({ cell_type: "code", source });
+              content.activeCellIndex = content.widgets.length - 1;
+            }""",
+            source,
+        )
+
+    def clear(self):
+        self.menu("Edit", "Clear Outputs of All Cells")
+
+    def save(self):
+        self.page.keyboard.press("Control+s")
+        self.page.wait_for_function("!document.querySelector('.jp-mod-dirty')")
+
+    def use_theme(self, name):
+        self.page.evaluate("name => jupyterapp.commands.execute('apputils:change-theme', {theme: name})", name)
+        self.page.wait_for_function("name => document.body.dataset.jpThemeName === name", arg=name)
+
+    def shut_down(self):
+        """End the kernel, so that its memory is free for the next notebook."""
+        self.menu("Kernel", "Shut Down Kernel")
 
     def shot(self, name):
         LEFTOVERS.mkdir(exist_ok=True)

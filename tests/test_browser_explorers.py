@@ -1,4 +1,4 @@
-"""The explorers of lessons 1 to 3 in JupyterLab, each from `setup` and its own cell alone, by mouse and by keyboard."""
+"""The explorers of the lessons in JupyterLab, each from `setup` and its own cell alone, by mouse and by keyboard."""
 
 import re
 from contextlib import contextmanager
@@ -9,7 +9,7 @@ import pytest
 
 import notebooks
 
-SLIDERS = (("01_layernorm", "explorer", 3), ("02_rmsnorm", "explorer", 2), ("03_placement", "explorer", 1))
+LISTS = (("01_layernorm", "explorer", 3), ("02_rmsnorm", "explorer", 2), ("03_placement", "explorer", 3))
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +18,7 @@ def lab(tmp_path_factory):
     root, config = tmp_path_factory.mktemp("root"), tmp_path_factory.mktemp("config")
     for language in ("en", "de"):
         (root / language).mkdir()
-        for lesson, cell, _ in (*SLIDERS, ("03_placement", "race", 0)):
+        for lesson, cell, _ in (*LISTS, ("03_placement", "race", 0), ("04_residual_stream", "explorer", 0)):
             path = notebooks.ROOT / "notebooks" / language / f"{lesson}.ipynb"
             notebook = nbformat.read(path, as_version=4)
             notebook.cells = [found for found in notebook.cells if found.id in ("setup", cell)]
@@ -52,42 +52,43 @@ def wait_for_another(box, before):
     return alt(box)
 
 
-@pytest.mark.parametrize(("lesson", "cell", "sliders"), SLIDERS)
+@pytest.mark.parametrize(("lesson", "cell", "lists"), LISTS)
 @pytest.mark.parametrize("language", ["en", "de"])
-def test_every_slider_moves_by_keyboard_and_by_mouse(lab, language, lesson, cell, sliders):
+def test_every_list_has_a_name_and_is_operated_by_keyboard_and_by_mouse(lab, language, lesson, cell, lists):
     with opened(lab, f"{language}/{lesson}_{cell}.ipynb") as (notebook, box):
-        handles = box.locator(".noUi-handle")
-        assert handles.count() == sliders
+        controls = box.get_by_role("combobox")
+        assert controls.count() == lists
         notebook.shot(f"{lesson}_{cell}_{language}")
-        for index in range(sliders):
-            first = alt(box)
-            handles.nth(index).focus()
-            notebook.page.keyboard.press("ArrowLeft" if index == 0 and lesson != "03_placement" else "ArrowRight")
+        for control in controls.all():
+            label = control.evaluate("list => list.labels[0].innerText")
+            assert box.get_by_role("combobox", name=label, exact=True).count() == 1
+            first, options = alt(box), control.locator("option").all_inner_texts()
+            control.focus()
+            notebook.page.keyboard.press("ArrowUp" if control.input_value() == options[-1] else "ArrowDown")
             second = wait_for_another(box, first)
-            track = box.locator(".noUi-target").nth(index).bounding_box()
-            notebook.page.mouse.click(track["x"] + track["width"] - 2, track["y"] + track["height"] / 2)
+            control.select_option(options[-1] if control.input_value() != options[-1] else options[0])
             assert wait_for_another(box, second) != first
         if language == "de":
             assert not re.search(r"\d\.\d", alt(box)), "a decimal point"
 
 
-@pytest.mark.parametrize(("lesson", "cell", "sliders"), SLIDERS)
-def test_fast_changes_end_in_the_last_state_and_nothing_jumps(lab, lesson, cell, sliders):
+@pytest.mark.parametrize(("lesson", "cell", "lists"), LISTS)
+def test_fast_changes_end_in_the_last_state_and_nothing_jumps(lab, lesson, cell, lists):
     with opened(lab, f"en/{lesson}_{cell}.ipynb") as (notebook, box):
-        handle, heights = box.locator(".noUi-handle").first, set()
+        control, heights = box.get_by_role("combobox").first, set()
         first = alt(box)
-        handle.focus()
-        for key in ["ArrowRight"] * 4 + ["ArrowLeft"] * 4 + ["End"] + ["ArrowLeft"] * 3 + ["Home"]:
+        control.focus()
+        for key in ["ArrowDown"] * 4 + ["ArrowUp"] * 4 + ["End"] + ["ArrowUp"] * 3 + ["Home", "ArrowDown"]:
             notebook.page.keyboard.press(key)
             heights.add(round(box.bounding_box()["height"]))
-        home = wait_for_another(box, first)
+        wait_for_another(box, first)
         notebook.wait_until_idle()
         notebook.page.wait_for_timeout(800)
-        home = alt(box)
-        notebook.page.keyboard.press("ArrowRight")
-        wait_for_another(box, home)
-        notebook.page.keyboard.press("ArrowLeft")  # the state seen last, shown again
-        box.page.wait_for_function("alt => [...document.querySelectorAll('img')].some(i => i.alt === alt)", arg=home)
+        last = alt(box)
+        notebook.page.keyboard.press("ArrowDown")
+        wait_for_another(box, last)
+        notebook.page.keyboard.press("ArrowUp")  # the state seen last, shown again
+        box.page.wait_for_function("alt => [...document.querySelectorAll('img')].some(i => i.alt === alt)", arg=last)
         assert len(heights) == 1, "the box changed its height"
 
 
@@ -122,3 +123,31 @@ def test_race_trains_live_and_stops_within_a_second(lab):
         stopped = alt(box)
         notebook.page.wait_for_timeout(1500)
         assert alt(box) == stopped
+
+
+def test_widgets_answer_while_another_cell_runs(lab):
+    with opened(lab, "en/04_residual_stream_explorer.ipynb") as (notebook, box):
+        before = alt(box)
+        notebook.add_cell("import time\nfor _ in range(600):\n    time.sleep(0.1)")
+        notebook.menu("Run", "Run Selected Cell")
+        notebook.page.locator(".jp-InputPrompt").get_by_text("[*]").wait_for()
+        box.get_by_label("RMS", exact=True).check()
+        wait_for_another(box, before)
+        assert notebook.page.locator(".jp-InputPrompt").get_by_text("[*]").count() == 1, "the cell had ended"
+        notebook.menu("Kernel", "Interrupt Kernel")
+        notebook.page.locator(".jp-OutputArea-output").get_by_text("KeyboardInterrupt").first.wait_for()
+        notebook.clear()
+
+
+def test_restart_and_run_again(lab):
+    with opened(lab, "de/04_residual_stream_explorer.ipynb") as (notebook, box):
+        box.get_by_label("RMS", exact=True).check()
+        notebook.menu("Kernel", "Restart Kernel and Run All Cells…")
+        notebook.page.get_by_role("button", name="Confirm Kernel Restart").click()
+        notebook.page.wait_for_function("document.querySelectorAll('.jupyter-widgets input[type=radio]').length > 3")
+        notebook.wait_until_idle()
+        box = notebook.page.locator(".jupyter-widgets.widget-vbox").last
+        assert not box.get_by_label("RMS", exact=True).is_checked()
+        before = alt(box)
+        box.get_by_label("RMS", exact=True).check()
+        wait_for_another(box, before)

@@ -1,0 +1,76 @@
+"""Every lesson and assignment of every language in JupyterLab: Run All, accessibility in both themes, saving."""
+
+import json
+import shutil
+
+import browser
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+import checks
+import notebooks
+from helpers import language
+
+ROOT = notebooks.ROOT
+PATHS = [path.relative_to(ROOT) for path in notebooks.all_notebooks()]
+OURS = ".jp-OutputArea, .jp-RenderedMarkdown"  # what the lessons put on the page; the rest is JupyterLab's own
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory):
+    """JupyterLab over a copy of the project, which draws all cells at once, and a page."""
+    root, config = tmp_path_factory.mktemp("root"), tmp_path_factory.mktemp("config")
+    for name in ("notebooks", "helpers", "tools"):
+        shutil.copytree(ROOT / name, root / name)
+    for name in ("README.md", "LICENSE"):
+        shutil.copy(ROOT / name, root)
+    settings = config / "lab" / "user-settings" / "@jupyterlab" / "notebook-extension" / "tracker.jupyterlab-settings"
+    settings.parent.mkdir(parents=True)
+    settings.write_text(json.dumps({"windowingMode": "none"}))
+    with browser.lab(root, config) as address, browser.page() as (page, errors):
+        yield root, address, page, errors
+
+
+def violations(page):
+    """Return what axe calls serious or critical in the lessons' own outputs and texts."""
+    found = Axe().run(page, context=OURS, options={"resultTypes": ["violations"]}).response["violations"]
+    nodes = [(rule, node) for rule in found if rule["impact"] in ("serious", "critical") for node in rule["nodes"]]
+    return [(rule["id"], node["html"][:200], node["failureSummary"]) for rule, node in nodes]
+
+
+@pytest.mark.parametrize("name", PATHS, ids=str)
+def test_runs_and_can_be_read_by_everybody(lab, name):
+    root, address, page, console = lab
+    console.clear()
+    notebook = browser.Notebook(page, address, name)
+    notebook.run_all()
+    if name.parent.name == "assignments":  # nothing is answered yet, and the first check says so
+        language.use(name.parts[1])
+        assert notebook.errors() == [language.say("check.not_done")]
+    else:
+        assert notebook.errors() == []
+    assert console == []
+    for theme in ("JupyterLab Light", "JupyterLab Dark"):
+        notebook.use_theme(theme)
+        assert violations(page) == []
+        notebook.shot("_".join(name.with_suffix("").parts[1:]) + theme[10:].replace(" ", "_").lower())
+    notebook.use_theme("JupyterLab Light")
+    notebook.save()
+    notebook.shut_down()
+
+
+def test_saved_in_lab_all_is_fine_but_the_outputs_and_reopened_it_works_again(lab):
+    root, address, page, console = lab
+    name = "notebooks/de/04_residual_stream.ipynb"
+    notebook = browser.Notebook(page, address, name)
+    notebook.run_all()
+    notebook.save()
+    findings = [finding for finding in checks.check(root) if "run it with" not in finding and "run the" not in finding]
+    assert findings == []
+    notebook.shut_down()
+    notebook = browser.Notebook(page, address, name)
+    notebook.shot("reopened")
+    assert notebook.errors() == []
+    notebook.run_all()
+    assert notebook.errors() == []
+    assert console == []
