@@ -1,4 +1,4 @@
-"""Data to pictures, each an SVG with an alternative text; without pyplot, since widgets draw in their own thread."""
+"""Data to pictures with alternative texts; without pyplot, since widgets draw in their own thread."""
 
 import base64
 import html
@@ -18,24 +18,27 @@ from helpers.language import data, number, say
 COLOURS, DASHES = ("#0072B2", "#B34700", "#007A5E", "#8A4A77", "#404040"), ("-", "--", ":", "-.", (0, (5, 1)))
 STYLES = [{"color": c, "marker": m, "linestyle": dash} for c, m, dash in zip(COLOURS, "os^Dx", DASHES)]
 SIZE = (7.2, 4.2)  # inches; 72 CSS pixels each
-drawing = threading.Lock()  # matplotlib shares its text layout between threads
+drawing = threading.RLock()  # matplotlib shares its text layout between threads
 
 
 class Picture:
-    """An SVG with its alternative text; shown as an image that a screen reader can read. size: in inches."""
+    """A figure as SVG, which is quick and sharp, with its alternative text; displayed as PNG, which GitHub shows, too."""
 
-    def __init__(self, svg, alt, size=SIZE):
-        self.svg, self.alt, self.size = svg, alt, size
+    def __init__(self, figure, svg, alt):
+        self.figure, self.svg, self.alt = figure, svg, alt
 
-    def img(self):
-        """Return the picture as one HTML element."""
-        width, height = (round(96 * inches) for inches in self.size)
+    def img(self, data=None, kind="svg+xml"):
+        """Return the picture, or its data of another kind, as one HTML element."""
+        width, height = (round(96 * inches) for inches in self.figure.get_size_inches())
         shape = f'width="{width}" height="{height}" style="max-width:100%;height:auto;background:white"'
-        svg = base64.b64encode(self.svg).decode()
-        return f'<img alt="{html.escape(self.alt)}" {shape} src="data:image/svg+xml;base64,{svg}">'
+        data = base64.b64encode(data or self.svg).decode()
+        return f'<img alt="{html.escape(self.alt)}" {shape} src="data:image/{kind};base64,{data}">'
 
     def _repr_mimebundle_(self, **_):
-        return {"text/html": self.img(), "text/plain": self.alt}
+        buffer = io.BytesIO()
+        with drawing:
+            self.figure.savefig(buffer, dpi=144, metadata={"Software": None})
+        return {"text/html": self.img(buffer.getvalue(), "png"), "text/plain": self.alt}
 
 
 def render(figure, alt):
@@ -43,7 +46,7 @@ def render(figure, alt):
     buffer = io.StringIO()
     with matplotlib.rc_context({"svg.hashsalt": "helpers", "svg.fonttype": "none"}):  # equal input, equal bytes
         FigureCanvasSVG(figure).print_svg(buffer, metadata={"Date": None, "Creator": None})  # savefig draws twice
-    return Picture(buffer.getvalue().encode(), alt, tuple(figure.get_size_inches()))
+    return Picture(figure, buffer.getvalue().encode(), alt)
 
 
 def new_axes(x_label, y_label, size=SIZE, log=False, layout="constrained"):
