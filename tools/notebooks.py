@@ -6,6 +6,7 @@
     python tools/notebooks.py nav
     python tools/notebooks.py spelling
     python tools/notebooks.py run [FILES ...] [--dry]
+    python tools/notebooks.py site DIR
 
 check looks through the whole tree and prints one line for each finding, with the file, the cell and
 what to do.
@@ -25,6 +26,8 @@ spelling prints the words that neither hunspell's dictionaries nor the lists in 
 run executes notebooks from top to bottom, each on a fresh kernel, two at a time, and writes them
 in place with their outputs; it prints the time and the peak memory of each. With --dry nothing is
 written. Without FILES it takes all notebooks but the assignments, where the answers are missing.
+
+site writes the lessons as web pages that need no kernel, in all languages, into a new folder.
 
 Exit code 1 if check or spelling found something, sync refused something, a cell failed or a measured value left
 its bounds.
@@ -46,6 +49,7 @@ import checks
 import navigation
 import spelling
 import translations
+import website
 from lessons import OTHERS, ROOT, all_notebooks, digest, end, load, solved
 
 KERNELS = 2  # at once: importing torch dominates, and more do not help on two cores
@@ -155,6 +159,8 @@ def arguments():
     runner = commands.add_parser("run", help="execute notebooks in place")
     runner.add_argument("files", nargs="*", type=Path)
     runner.add_argument("--dry", action="store_true", help="write nothing")
+    site = commands.add_parser("site", help="write the lessons as web pages")
+    site.add_argument("folder", type=Path, help="an empty or new folder")
     return parser
 
 
@@ -169,6 +175,8 @@ def perform(args, root):
     if args.command == "spelling":
         findings = spelling.unknown(root)
         return findings or ["nothing found"], not findings
+    if args.command == "site":
+        return website.build(root, args.folder)
     if args.command == "sync":
         return translations.sync(root, load(root))
     if args.command == "nav":
