@@ -49,7 +49,6 @@ import checks
 import navigation
 import spelling
 import translations
-import website
 from lessons import OTHERS, ROOT, all_notebooks, digest, end, load, solved
 
 KERNELS = 2  # at once: importing torch dominates, and more do not help on two cores
@@ -176,6 +175,8 @@ def perform(args, root):
         findings = spelling.unknown(root)
         return findings or ["nothing found"], not findings
     if args.command == "site":
+        import website  # here, since it draws with torch, which takes seconds to import
+
         return website.build(root, args.folder)
     if args.command == "sync":
         return translations.sync(root, load(root))

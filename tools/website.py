@@ -16,8 +16,8 @@ from pathlib import Path
 
 import jinja2
 import nbformat
-from latex2mathml.converter import convert
 from markupsafe import Markup
+from math_core import LatexToMathML
 from nbconvert.exporters import HTMLExporter
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
@@ -29,6 +29,7 @@ from navigation import WORDS, title
 TOOLS = Path(__file__).parent
 TEMPLATES = TOOLS / "website"
 SITE_WORDS = tomllib.loads((TEMPLATES / "words.toml").read_text(encoding="utf8"))
+MATHML = LatexToMathML()
 CARD = "helpers/bundled/README.md"  # the one page besides the lessons that they link to
 DATA_URI = re.compile(r'src="data:image/(svg\+xml|png);base64,([^"]+)"')
 FONTS = re.compile(r"font-family: 'DejaVu Sans',[^;\"]*sans-serif")
@@ -52,10 +53,10 @@ class Renderer(IPythonRenderer):
         self.to = to
 
     def inline_math(self, body):
-        return formula(body, "inline")
+        return MATHML.convert_with_local_state(body, displaystyle=False)
 
     def block_math(self, body):
-        return f'<div class="scroll">{formula(body, "block")}</div>'
+        return f'<div class="scroll">{MATHML.convert_with_local_state(body, displaystyle=True)}</div>'
 
     def heading(self, text, level, **_):
         name = html.escape(html.unescape(re.sub("<[^>]+>", "", text)).replace(" ", "-"))
@@ -64,15 +65,6 @@ class Renderer(IPythonRenderer):
     def link(self, text, url, title=None):
         target = url if re.match(r"https?:|#", url) else self.to(url)
         return super().link(text, target, title) if target else text
-
-
-def formula(latex, display):
-    """Return LaTeX as MathML. The bars of a norm are told which side they are on, which sets their spacing."""
-    result = convert(latex, display=display)
-    for number, command in enumerate(re.findall(r"\\([lr])Vert", latex)):
-        form = {"l": "prefix", "r": "postfix"}[command]
-        result = result.replace("<mo>&#x02016;</mo>", f'<mo form="{form}" stretchy="false">&#x2016;</mo>', 1)
-    return result
 
 
 class Exporter(HTMLExporter):
