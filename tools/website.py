@@ -74,7 +74,7 @@ class Exporter(HTMLExporter):
 
     def markdown2html(self, source):
         text = MarkdownWithMath(renderer=Renderer(self.to)).render(source)
-        return text.replace("<table>", '<div class="scroll"><table>').replace("</table>", "</table></div>")
+        return text.replace("<table>", '<div class="scroll" tabindex="0"><table>').replace("</table>", "</table></div>")
 
 
 class Site:
