@@ -2,7 +2,7 @@
 
 import pytest
 from browser import page as open_page
-from test_website import PAGES, site  # noqa: F401
+from test_website import PAGES
 
 from helpers import explorers, language, race
 
@@ -16,7 +16,7 @@ def opened():
         assert errors == []
 
 
-def go(page, site, path):  # noqa: F811
+def go(page, site, path):
     """Open a page of the site."""
     page.goto((site / path).as_uri())
 
@@ -29,7 +29,7 @@ def shown(page, cell):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_fits_a_phone_and_loads_from_its_own_folder_only(opened, site, scheme):  # noqa: F811
+def test_fits_a_phone_and_loads_from_its_own_folder_only(opened, site, scheme):
     opened.set_viewport_size({"width": 390, "height": 844})
     opened.emulate_media(color_scheme=scheme)
     for path in (*PAGES, "index.html", "de/index.html", "sv/index.html", "en/models.html"):
@@ -44,7 +44,7 @@ def test_fits_a_phone_and_loads_from_its_own_folder_only(opened, site, scheme): 
 
 
 @pytest.mark.parametrize("lang", language.LANGUAGES)
-def test_radio_list_and_box_change_picture_text_and_message_by_mouse(opened, site, lang):  # noqa: F811
+def test_radio_list_and_box_change_picture_text_and_message_by_mouse(opened, site, lang):
     language.use(lang)
     go(opened, site, f"{lang}/04_residual_stream.html")
     before, box = shown(opened, "explorer"), opened.locator("#explorer-states")
@@ -57,7 +57,7 @@ def test_radio_list_and_box_change_picture_text_and_message_by_mouse(opened, sit
     assert source != before[0] and alt == live.picture.alt and message in live.message.value.replace("&quot;", '"')
 
 
-def test_slider_by_keyboard(opened, site):  # noqa: F811
+def test_slider_by_keyboard(opened, site):
     go(opened, site, "de/01_layernorm.html")
     before, slider = shown(opened, "explorer"), opened.locator("#explorer-states input[type=range]").first
     slider.focus()
@@ -69,7 +69,7 @@ def test_slider_by_keyboard(opened, site):  # noqa: F811
     assert shown(opened, "explorer") == before
 
 
-def test_radio_and_list_by_keyboard(opened, site):  # noqa: F811
+def test_radio_and_list_by_keyboard(opened, site):
     go(opened, site, "sv/03_placement.html")
     language.use("sv")
     opened.locator("#explorer-states input[type=radio]").first.focus()
@@ -80,7 +80,7 @@ def test_radio_and_list_by_keyboard(opened, site):  # noqa: F811
     assert shown(opened, "race")[1] == race.WarmupRace("post", layers=6).picture.alt
 
 
-def test_each_control_has_a_name_and_each_group_a_legend(opened, site):  # noqa: F811
+def test_each_control_has_a_name_and_each_group_a_legend(opened, site):
     go(opened, site, "en/04_residual_stream.html")
     box = opened.locator("#explorer-states")
     assert box.get_by_role("combobox", name="Model").count() == 1
@@ -90,7 +90,7 @@ def test_each_control_has_a_name_and_each_group_a_legend(opened, site):  # noqa:
     assert opened.locator("#explorer-states").get_by_role("slider").count() == 2
 
 
-def test_on_paper_the_pictures_stay_and_the_controls_go(opened, site):  # noqa: F811
+def test_on_paper_the_pictures_stay_and_the_controls_go(opened, site):
     go(opened, site, "en/02_rmsnorm.html")
     opened.emulate_media(media="print")
     assert opened.locator("#explorer-states img").is_visible()
@@ -98,7 +98,7 @@ def test_on_paper_the_pictures_stay_and_the_controls_go(opened, site):  # noqa: 
     opened.emulate_media(media="screen")
 
 
-def test_without_scripts_the_first_picture_is_there_and_no_control_that_does_nothing(opened, site):  # noqa: F811
+def test_without_scripts_the_first_picture_is_there_and_no_control_that_does_nothing(opened, site):
     context = opened.context.browser.new_context(java_script_enabled=False)
     plain = context.new_page()
     plain.goto((site / "en/03_placement.html").as_uri())

@@ -23,10 +23,10 @@ from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
 import states
 from helpers import language as language_in_use
-from lessons import BARS, LANGUAGES, by_id, load, path_of
+from lessons import BARS, LANGUAGES, ROOT, by_id, load, path_of
 from navigation import WORDS, title
 
-TOOLS = Path(__file__).parent
+TOOLS = ROOT / "tools"
 TEMPLATES = TOOLS / "website"
 SITE_WORDS = tomllib.loads((TEMPLATES / "words.toml").read_text(encoding="utf8"))
 MATHML = LatexToMathML()
