@@ -1,5 +1,7 @@
 """What every test starts from."""
 
+import socket
+
 import pytest
 
 from helpers import language
@@ -9,3 +11,20 @@ from helpers import language
 def in_english():
     """Start every test in English; the language is a setting of the whole process."""
     language.use("en")
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory):
+    """The folder of the whole static site, built without a network; about a minute on one core."""
+    import website  # here, since it takes seconds and few tests need it
+
+    folder = tmp_path_factory.mktemp("site")
+
+    def refuse(*_):
+        raise AssertionError("building the site must not use the network")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(socket.socket, "connect", refuse)
+        patch.setattr(socket, "getaddrinfo", refuse)
+        website.build(website.ROOT, folder)
+    return folder

@@ -2,9 +2,9 @@
 
 import shutil
 
-import browser
 import pytest
 
+import browser
 import notebooks
 
 LESSON = "04_residual_stream.ipynb"

@@ -3,10 +3,10 @@
 import re
 from contextlib import contextmanager
 
-import browser
 import nbformat
 import pytest
 
+import browser
 import notebooks
 
 LISTS = (("01_layernorm", "explorer", 3), ("02_rmsnorm", "explorer", 2), ("03_placement", "explorer", 3))

@@ -3,10 +3,10 @@
 import json
 import shutil
 
-import browser
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
+import browser
 import checks
 import notebooks
 from helpers import language

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 import torch
-import train_bundled
 from safetensors import safe_open
 
+import train_bundled
 from helpers import gpt
 
 BUNDLED = Path(gpt.__file__).parent / "bundled"

@@ -9,13 +9,13 @@ from html import unescape
 from pathlib import Path
 
 import pytest
-import small_course as small
 from nbgrader.api import Gradebook
 
 import classroom
 import grading
 import handed_in
 import lessons
+import small_course as small
 
 SOLUTIONS = Path("notebooks/en/solutions")
 IN_CI = ["right", "loop", "escape", "spy", "tamper", "tampered", "duplicated", "deleted", "syntax", "blank", "exit"]

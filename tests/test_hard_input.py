@@ -9,19 +9,19 @@ import subprocess
 import sys
 from pathlib import Path
 
-import browser
 import nbformat
 import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_checks import verdict
 
+import browser
 from helpers import checks, claims, experiments, explorers, figures, language, models, norms, predictions, race
 from helpers.gpt import Config
 from helpers.language import LANGUAGES, catalogue, say
 from helpers.trace import UnknownDecoder, trace
+from test_checks import verdict
 
 TOOLS = Path(__file__).parents[1] / "tools"
 READERS = pytest.mark.parametrize("reader", LANGUAGES)

@@ -11,12 +11,12 @@ import sys
 import threading
 import time
 
-import hub as loopback
 import pytest
 import torch
 from huggingface_hub import close_session, constants, get_session
 from safetensors.torch import load_file, save_file
 
+import hub as loopback
 from helpers import gpt, language, models
 
 REPOS = {"gpt2": "openai-community/gpt2", "gpt1": "openai-community/openai-gpt"}

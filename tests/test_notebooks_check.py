@@ -4,13 +4,13 @@ import re
 import tomllib
 
 import pytest
-from small_tree import ALT, Tree
 
 import checks
 import lessons
 import notebooks
 import prose
 import wording
+from small_tree import ALT, Tree
 
 FIRST, SECOND = "01_first.ipynb", "02_second.ipynb"
 

@@ -3,12 +3,12 @@
 import re
 
 import pytest
-from small_tree import TRANSLATED, Tree
 
 import checks
 import lessons
 import navigation
 import notebooks
+from small_tree import TRANSLATED, Tree
 
 FIRST, SECOND = "01_first.ipynb", "02_second.ipynb"
 

@@ -1,13 +1,13 @@
 """The pages beside the lessons stay in step in three languages: each fault is found where it was planted."""
 
 import pytest
-from small_tree import Tree
 
 import checks
 import lessons
 import notebooks
 import pages
 import spelling
+from small_tree import Tree
 
 PAGES = {
     "en": "# For teachers\n\nStart with [lesson 1](01_first.ipynb). It takes 1.5 hours, and that is not long.\n\n"

@@ -4,11 +4,11 @@ import os
 import tomllib
 
 import pytest
-from small_tree import ALT, Tree
 
 import lessons
 import spelling
 import wording
+from small_tree import ALT, Tree
 
 
 @pytest.fixture(autouse=True)

@@ -3,9 +3,9 @@
 import json
 
 import pytest
-import store_runs
 import torch
 
+import store_runs
 from helpers import race
 from helpers.experiments import LETTERS, Run, sentences, unigram
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from test_checks import verdict
 from torch import nn
 
 from helpers import checks, language
 from helpers.language import LANGUAGES, say
+from test_checks import verdict
 
 NAMES = ("by-hand", "layer-norm", "which-axis", "leak")
 WRONG = {name: {} for name in NAMES}  # task → mistake → answers

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from test_checks import verdict
 from torch import nn
 
 from helpers import checks, language
 from helpers.language import LANGUAGES, say
+from test_checks import verdict
 
 TASKS = ("rms-norm", "rms-norm-half", "to-rms-norm", "fold-gain", "count-norms")
 WRONG, RIGHT = [], []  # (task, name of the mistake, answer) and (task, answer)

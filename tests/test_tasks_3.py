@@ -8,10 +8,10 @@ import nbformat
 import pytest
 import torch
 import torch.nn.functional as F
-from test_checks import verdict
 
 from helpers import checks, language
 from helpers.language import LANGUAGES, say
+from test_checks import verdict
 
 ROOT = Path(__file__).parents[1]
 TASKS = (

@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 import torch
-from test_checks import verdict
 
 from helpers import checks, language
 from helpers.language import LANGUAGES, say
+from test_checks import verdict
 
 # 1, the stream at every point
 

@@ -6,9 +6,9 @@ import math
 import pytest
 import torch
 import torch.nn.functional as F
-import train_bundled
 from safetensors import safe_open
 
+import train_bundled
 from helpers import experiments, gpt
 
 RATE = {"peak_rate": 1e-3, "warmup": 4}

@@ -7,6 +7,7 @@
     python tools/notebooks.py nav
     python tools/notebooks.py spelling
     python tools/notebooks.py run [FILES ...] [--dry]
+    python tools/notebooks.py site DIR
 
 check looks through the whole tree and prints one line for each finding, with the file, the cell and
 what to do.
@@ -26,6 +27,8 @@ spelling prints the words that neither hunspell's dictionaries nor the lists in 
 run executes notebooks from top to bottom, each on a fresh kernel, two at a time, and writes them
 in place with their outputs; it prints the time and the peak memory of each. With --dry nothing is
 written. Without FILES it takes all notebooks but the assignments, where the answers are missing.
+
+site writes the lessons as web pages that need no kernel, in all languages, into a new folder.
 
 Exit code 1 if check or spelling found something, sync refused something, a cell failed or a measured value left
 its bounds.
@@ -157,6 +160,8 @@ def arguments():
     runner = commands.add_parser("run", help="execute notebooks in place")
     runner.add_argument("files", nargs="*", type=Path)
     runner.add_argument("--dry", action="store_true", help="write nothing")
+    site = commands.add_parser("site", help="write the lessons as web pages")
+    site.add_argument("folder", type=Path, help="an empty or new folder")
     return parser
 
 
@@ -171,6 +176,10 @@ def perform(args, root):
     if args.command == "spelling":
         findings = spelling.unknown(root)
         return findings or ["nothing found"], not findings
+    if args.command == "site":
+        import website  # here, since it draws with torch, which takes seconds to import
+
+        return website.build(root, args.folder)
     if args.command == "sync":
         return translations.sync(root, load(root))
     if args.command == "nav":
