@@ -178,17 +178,17 @@ def _write(path, model, masks):
 TEXT = ["The tea was cold, and nobody had come to the house.", "Der Tee war kalt.", "Teet var kallt, hello world!"]
 
 
-def make_gpt2_folder(path, small=True, seed=0):
+def make_gpt2_folder(path, small=True, seed=0, layers=2):
     """Write a repository folder with a GPT-2 of random weights and a byte-level tokenizer; return the path.
 
-    small: 2 blocks of width 24, 0.3 MB; otherwise the shape of GPT-2 small, 548 MB.
+    small: blocks of width 24, 0.3 MB for two of them; otherwise the shape of GPT-2 small, 548 MB.
     """
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import GPT2Config, GPT2LMHeadModel
 
     path = Path(path)
     torch.manual_seed(seed)
-    size = {"vocab_size": 300, "n_positions": 32, "n_embd": 24, "n_layer": 2, "n_head": 2} if small else {}
+    size = {"vocab_size": 300, "n_positions": 32, "n_embd": 24, "n_layer": layers, "n_head": 2} if small else {}
     config = GPT2Config(**size, bos_token_id=0, eos_token_id=0)
     _write(path, GPT2LMHeadModel(config), config.n_positions)
     tokenizer = Tokenizer(models.BPE())
@@ -201,14 +201,14 @@ def make_gpt2_folder(path, small=True, seed=0):
     return path
 
 
-def make_gpt1_folder(path, small=True, seed=0):
+def make_gpt1_folder(path, small=True, seed=0, layers=2):
     """Write a repository folder with a GPT-1 of random weights and a lower-casing tokenizer; return the path."""
     from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
     from transformers import OpenAIGPTConfig, OpenAIGPTLMHeadModel
 
     path = Path(path)
     torch.manual_seed(seed)
-    size = {"vocab_size": 300, "n_positions": 16, "n_embd": 24, "n_layer": 2, "n_head": 2} if small else {}
+    size = {"vocab_size": 300, "n_positions": 16, "n_embd": 24, "n_layer": layers, "n_head": 2} if small else {}
     config = OpenAIGPTConfig(**size)
     _write(path, OpenAIGPTLMHeadModel(config), config.n_positions)
     tokenizer = Tokenizer(models.BPE(unk_token="<unk>", end_of_word_suffix="</w>"))
