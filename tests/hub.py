@@ -12,6 +12,7 @@ import socket
 import struct
 import threading
 import time
+from functools import lru_cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -35,8 +36,15 @@ FAULTS = {
 }
 
 
-def git_sha1(data):
-    return hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
+@lru_cache
+def _hashes(path, time):
+    """Return (SHA-256, git's SHA-1) of a file; computed once, since a hub must answer within seconds."""
+    data = path.read_bytes()
+    return hashlib.sha256(data).hexdigest(), hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
+
+
+def hashes(path):
+    return _hashes(path, path.stat().st_mtime_ns)
 
 
 class Hub:
@@ -104,14 +112,15 @@ class _Handler(BaseHTTPRequestHandler):
         if path is None or not path.is_file() or revision not in ("main", hub.commit):
             return self._send(404, {"X-Error-Code": "EntryNotFound" if path else "RepoNotFound"}, b"not found")
 
-        data = path.read_bytes()
+        data, (sha256, sha1) = path.read_bytes(), hashes(path)
         if weights and fault == "other":
             data = data[:-1] + bytes([data[-1] ^ 1])
+            sha256 = hashlib.sha256(data).hexdigest()
         size, headers = len(data), {"X-Repo-Commit": hub.commit, "Accept-Ranges": "bytes"}
         headers["X-HF-Warning"] = "unauthenticated; You are sending unauthenticated requests."
-        headers["ETag"] = f'"{git_sha1(data)}"'
+        headers["ETag"] = f'"{sha1}"'
         if weights:
-            headers |= {"X-Linked-Etag": f'"{hashlib.sha256(data).hexdigest()}"', "X-Linked-Size": str(size)}
+            headers |= {"X-Linked-Etag": f'"{sha256}"', "X-Linked-Size": str(size)}
             if not cdn:
                 location = f"http://localhost:{hub.server.server_port}/cdn{self.path}"
                 return self._send(302, headers | {"Location": location}, b"")
@@ -169,17 +178,17 @@ def _write(path, model, masks):
 TEXT = ["The tea was cold, and nobody had come to the house.", "Der Tee war kalt.", "Teet var kallt, hello world!"]
 
 
-def make_gpt2_folder(path, small=True, seed=0):
+def make_gpt2_folder(path, small=True, seed=0, layers=2):
     """Write a repository folder with a GPT-2 of random weights and a byte-level tokenizer; return the path.
 
-    small: 2 blocks of width 24, 0.3 MB; otherwise the shape of GPT-2 small, 548 MB.
+    small: blocks of width 24, 0.3 MB for two of them; otherwise the shape of GPT-2 small, 548 MB.
     """
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import GPT2Config, GPT2LMHeadModel
 
     path = Path(path)
     torch.manual_seed(seed)
-    size = {"vocab_size": 300, "n_positions": 32, "n_embd": 24, "n_layer": 2, "n_head": 2} if small else {}
+    size = {"vocab_size": 300, "n_positions": 32, "n_embd": 24, "n_layer": layers, "n_head": 2} if small else {}
     config = GPT2Config(**size, bos_token_id=0, eos_token_id=0)
     _write(path, GPT2LMHeadModel(config), config.n_positions)
     tokenizer = Tokenizer(models.BPE())
@@ -192,14 +201,14 @@ def make_gpt2_folder(path, small=True, seed=0):
     return path
 
 
-def make_gpt1_folder(path, small=True, seed=0):
+def make_gpt1_folder(path, small=True, seed=0, layers=2):
     """Write a repository folder with a GPT-1 of random weights and a lower-casing tokenizer; return the path."""
     from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
     from transformers import OpenAIGPTConfig, OpenAIGPTLMHeadModel
 
     path = Path(path)
     torch.manual_seed(seed)
-    size = {"vocab_size": 300, "n_positions": 16, "n_embd": 24, "n_layer": 2, "n_head": 2} if small else {}
+    size = {"vocab_size": 300, "n_positions": 16, "n_embd": 24, "n_layer": layers, "n_head": 2} if small else {}
     config = OpenAIGPTConfig(**size)
     _write(path, OpenAIGPTLMHeadModel(config), config.n_positions)
     tokenizer = Tokenizer(models.BPE(unk_token="<unk>", end_of_word_suffix="</w>"))
@@ -215,12 +224,11 @@ def make_gpt1_folder(path, small=True, seed=0):
 def checkpoint(folder, repo, bundled, revision=COMMIT, pinned=True):
     """Return an entry for `models.CHECKPOINTS` that fits a repository folder."""
     config = json.loads((folder / "config.json").read_text(encoding="utf8"))
-    weights = (folder / "model.safetensors").read_bytes()
     return {
         "title": "GPT-2 small" if config["model_type"] == "gpt2" else "GPT-1",
         "repo": repo,
         "revision": revision,
-        "sha256": hashlib.sha256(weights).hexdigest() if pinned else None,
+        "sha256": hashes(folder / "model.safetensors")[0] if pinned else None,
         "settings": {key: config[key] for key in ("n_embd", "n_layer", "n_positions", "vocab_size")},
         "bundled": bundled,
     }

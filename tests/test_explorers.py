@@ -7,6 +7,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from helpers import explorers, figures, language, models
 
@@ -194,3 +195,15 @@ def test_axis_follows_the_lines_after_every_change(explorer):
         low, high = axes.get_ylim()
         assert max(shown) < high < 3 * max(shown), state
         assert low <= min(shown) and (explorer.controls["axis"].value == "linear" or low > min(shown) / 3), state
+
+
+@pytest.mark.parametrize("reader", language.LANGUAGES)
+@pytest.mark.parametrize("model", models.BUNDLED)
+def test_the_legend_is_not_cut_off(reader, model):
+    language.use(reader)
+    explorer = explorers.residual_stream(model, prompt=SHORT)
+    explorer.controls["writes"].value = True
+    canvas = FigureCanvasAgg(explorer.picture.figure)
+    canvas.draw()
+    legend = canvas.figure.axes[0].get_legend().get_window_extent()
+    assert 0 <= legend.x0 and legend.x1 <= canvas.figure.bbox.x1 and legend.y1 <= canvas.figure.bbox.y1

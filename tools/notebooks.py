@@ -8,6 +8,7 @@
     python tools/notebooks.py spelling
     python tools/notebooks.py run [FILES ...] [--dry]
     python tools/notebooks.py site DIR
+    python tools/notebooks.py badges OWNER/REPO [--hub URL]
 
 check looks through the whole tree and prints one line for each finding, with the file, the cell and
 what to do.
@@ -30,6 +31,9 @@ written. Without FILES it takes all notebooks but the assignments, where the ans
 
 site writes the lessons as web pages that need no kernel, in all languages, into a new folder.
 
+badges writes into the README the links that open the lessons of a GitHub repository on Binder and, with the
+address of a JupyterHub, those that fetch them there with nbgitpuller.
+
 Exit code 1 if check or spelling found something, sync refused something, a cell failed or a measured value left
 its bounds.
 """
@@ -46,6 +50,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError
 from tqdm import tqdm
 
+import badges
 import checks
 import navigation
 import pages
@@ -162,6 +167,9 @@ def arguments():
     runner.add_argument("--dry", action="store_true", help="write nothing")
     site = commands.add_parser("site", help="write the lessons as web pages")
     site.add_argument("folder", type=Path, help="an empty or new folder")
+    linker = commands.add_parser("badges", help="write the links to Binder and to a class's hub into the README")
+    linker.add_argument("repository", metavar="OWNER/REPO", help="as on GitHub")
+    linker.add_argument("--hub", metavar="URL", help="the address of a JupyterHub that has nbgitpuller")
     return parser
 
 
@@ -170,6 +178,8 @@ def perform(args, root):
     wrong argument and for a file that is no notebook, OSError for spelling without hunspell."""
     if args.command == "run":
         return run([path.resolve() for path in args.files] or solved(all_notebooks(root)), write=not args.dry)
+    if args.command == "badges":
+        return badges.badges(root, args.repository, args.hub), True
     if args.command == "check":
         findings = checks.check(root) + pages.check(root)
         return findings or ["nothing found"], not findings
