@@ -116,7 +116,7 @@ class residual_stream(Explorer):
                 self._axes.set_ylim(bottom=0)
             self._axes.locator_params("x", integer=True, nbins=13)
             handles = [line for key, line in self._lines.items() if len(shown[key][1])]
-            place = {"loc": "lower left", "bbox_to_anchor": (-0.1, 1), "ncols": 2, "fontsize": 9}
+            place = {"loc": "lower left", "bbox_to_anchor": (-0.1, 1), "ncols": 2, "fontsize": 8.5}
             self._axes.legend(handles=handles, frameon=False, columnspacing=1, handlelength=1.6, **place)
             return figures.render(self._figure, " ".join(alt)), f"{title}. {message}"
 

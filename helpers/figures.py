@@ -37,7 +37,7 @@ class Picture:
     def _repr_mimebundle_(self, **_):
         buffer = io.BytesIO()
         with drawing:
-            self.figure.savefig(buffer, dpi=144, metadata={"Software": None})
+            self.figure.savefig(buffer, format="png", dpi=144, metadata={"Software": None})
         return {"text/html": self.img(buffer.getvalue(), "png"), "text/plain": self.alt}
 
 

@@ -1,9 +1,11 @@
 """Pictures carry an alternative text that states the numbers, in the reader's language."""
 
+import base64
 import html
 import re
 
 import pytest
+from matplotlib.figure import Figure
 
 from helpers import figures, language
 
@@ -77,6 +79,17 @@ def test_colours_have_contrast_on_white():
 
 
 def test_picture_escapes_its_text():
-    image = figures.Picture(b"<svg/>", 'a "quoted" <b>').img()
+    image = figures.Picture(Figure(), b"<svg/>", 'a "quoted" <b>').img()
     assert "<b>" not in image
     assert html.unescape(re.search(r'alt="([^"]*)"', image)[1]) == 'a "quoted" <b>'
+
+
+def test_what_is_stored_is_a_png_in_an_image_with_alternative_text():
+    with figures.drawing:
+        picture = figures.render(figures.new_axes("axis.block", "axis.length")[0], "what it shows")
+    shown = picture._repr_mimebundle_()["text/html"]
+    assert 'alt="what it shows"' in shown
+    data = base64.b64decode(re.search(r"data:image/png;base64,([^\"]+)", shown)[1])
+    width = int.from_bytes(data[16:20])
+    assert data[:4] == b"\x89PNG" and width == round(144 * figures.SIZE[0])
+    assert "data:image/svg+xml" in picture.img(), "the widgets' picture stays sharp at every size"
