@@ -69,8 +69,7 @@ class Question:
     def answers(self):
         """Return the measured answers as text, with their counts if the runs differ."""
         texts = {self.options[index]: count for index, count in self.measured.items()}
-        several = lambda text, count: say("class.times", text=text, count=count)
-        return "; ".join(several(*item) if len(texts) > 1 else item[0] for item in texts.items())
+        return "; ".join(f"{text} ({count})" if len(texts) > 1 else text for text, count in texts.items())
 
     def values(self):
         """Return the measured number as text, or the range of those that the runs measured."""
@@ -131,15 +130,15 @@ def by_lesson(students, root):
 
 def picture(questions):
     """Return the Picture: for each question a bar an answer, its share of the choices; the measured ones stand out."""
-    rows = [line for question in questions for line in (*wrapped(question.text, 88), *question.options, "")]
+    rows = [line for question in questions for line in (*wrapped(question.text, 96), *question.options, "")]
     size, y, alt = (WIDTH, ROW * (len(rows) + 0.5)), 0, []
     with figures.drawing:
         figure = Figure(figsize=size)
-        axes = figure.add_axes((0.4, 0, 0.36, 1), xlim=(0, 100), ylim=(len(rows), -0.5))
+        axes = figure.add_axes((0.37, 0, 0.35, 1), xlim=(0, 100), ylim=(len(rows), -0.5))
         axes.axis("off")
         for question in questions:
-            for line in wrapped(question.text, 88):
-                axes.text(-108, y, line, weight="bold", size=13, va="center")
+            for line in wrapped(question.text, 96):
+                axes.text(-103, y, line, weight="bold", size=13, va="center")
                 y += 1
             for index, (option, who) in enumerate(zip(question.options, question.chosen)):
                 share, runs = 100 * len(who) / max(1, question.votes), question.measured.get(index)
@@ -151,7 +150,7 @@ def picture(questions):
                 axes.text(102, y, note, size=11, va="center")
                 if runs:
                     mark = say("class.measured") if len(question.measured) == 1 else say("class.runs", count=runs)
-                    axes.text(125, y, f"◀ {mark}", size=11, weight="bold", color=MEASURED, va="center")
+                    axes.text(128, y, f"◀ {mark}", size=11, weight="bold", color=MEASURED, va="center")
                 y += 1
             y += 1
             choices = "; ".join(f"{option}: {len(who)}" for option, who in zip(question.options, question.chosen))

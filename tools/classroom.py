@@ -170,7 +170,7 @@ def collect(directory, paths):
     for file, folder in tqdm(list(handed_in.files_of(paths)), unit="file", leave=False):
         try:
             if handed_in.is_predictions(file):
-                report.append(keep_predictions(directory, file, folder, origins))
+                report.append(handed_in.keep_predictions(directory, file, folder, origins))
                 continue
             cells = handed_in.read(file)
             assignment = handed_in.assignment_of(cells, released)
@@ -180,31 +180,11 @@ def collect(directory, paths):
             good = False
             continue
         notebook, repairs = handed_in.take_over(cells, released[assignment])
-        attempt = attempt_of(student, assignment, str(file.resolve()), origins)
+        attempt = handed_in.attempt_of(student, assignment, str(file.resolve()), origins)
         submit(directory, attempt, assignment, notebook, file.stat().st_mtime)
         report.append(f"{file}: {attempt}, {assignment}" + (": " if repairs else "") + "; ".join(repairs))
     record.write_text(json.dumps(origins, indent=1, ensure_ascii=False), encoding="utf8")
     return report, good
-
-
-def keep_predictions(directory, file, folder, origins):
-    """Copy a student's predictions into the course; return the line of the report. Raises ValueError if it holds none."""
-    found = handed_in.predictions(file)
-    name = attempt_of(handed_in.predictor_of(file, folder), "predictions", str(file.resolve()), origins)
-    target = directory / "predictions" / name / "predictions.json"
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(json.dumps(found, indent=1), encoding="utf8")
-    return f"{file}: {name}, predictions"
-
-
-def attempt_of(student, assignment, file, origins):
-    """Return the name of an attempt and note in `origins` which file it came from."""
-    taken = origins.setdefault(assignment, {})
-    number = 1
-    while taken.get(name := student + (f"{handed_in.ATTEMPT}{number}" if number > 1 else ""), file) != file:
-        number += 1
-    taken[name] = file
-    return name
 
 
 def submit(directory, student, assignment, notebook, seconds):

@@ -186,6 +186,26 @@ def without_marks(text, names):
     return re.sub(r"[^\w.@-]+", "_", text).strip("_.-")[:80]
 
 
+def keep_predictions(directory, file, folder, origins):
+    """Copy a student's predictions into the course; return the line of the report. Raises ValueError if it holds none."""
+    found = predictions(file)
+    name = attempt_of(predictor_of(file, folder), "predictions", str(file.resolve()), origins)
+    target = directory / "predictions" / name / "predictions.json"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(json.dumps(found, indent=1), encoding="utf8")
+    return f"{file}: {name}, predictions"
+
+
+def attempt_of(student, assignment, file, origins):
+    """Return the name of an attempt and note in `origins` which file it came from."""
+    taken = origins.setdefault(assignment, {})
+    number = 1
+    while taken.get(name := student + (f"{ATTEMPT}{number}" if number > 1 else ""), file) != file:
+        number += 1
+    taken[name] = file
+    return name
+
+
 def attempts(student, students):
     """Return all names of a student's attempts among the names of submissions."""
     return sorted(name for name in students if name.partition(ATTEMPT)[0] == student)
