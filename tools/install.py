@@ -122,9 +122,10 @@ def install(stick, contents, folder, lang):
 
 
 def why(error):
-    """Return the last line of what a process said before it failed, or the error itself."""
+    """Return the line in which a process said why it failed: its last error, or its last line; else the error."""
     said = getattr(error, "stderr", None) or getattr(error, "output", None) or str(error)
-    return (said.decode(errors="replace") if isinstance(said, bytes) else said).strip().split("\n")[-1]
+    lines = (said.decode(errors="replace") if isinstance(said, bytes) else said).strip().split("\n")
+    return ([line.strip() for line in lines if line.lstrip().startswith("ERROR")] or lines)[-1]
 
 
 def main(words=None, stick=STICK):
