@@ -111,7 +111,8 @@ def install(stick, contents, folder, lang):
     python = folder / ".venv" / ("Scripts/python.exe" if WINDOWS else "bin/python")
     own = {key: value for key, value in os.environ.items() if not key.startswith(("PIP_", "PYTHON"))}
     own["PIP_CONFIG_FILE"] = os.devnull  # a configured index would be asked
-    pip = [python, "-m", "pip", "install", "-q", "--no-index", "--find-links", stick / "wheels" / HERE]
+    # without --no-compile, pip compiles thousands of modules that no lesson imports
+    pip = [python, "-m", "pip", "install", "-q", "--no-compile", "--no-index", "--find-links", stick / "wheels" / HERE]
     subprocess.run(
         [*pip, "-r", "requirements.txt"], cwd=folder, env=own, check=True, stderr=subprocess.PIPE, encoding="utf8"
     )
