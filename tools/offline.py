@@ -88,12 +88,10 @@ def fetch(wheels, wanted, platform, index):
     for wheel in wheels.glob("*.whl"):
         if not is_zipfile(wheel):  # cut off
             wheel.unlink()
-    options = []
+    options = ["--python-version", PYTHON]  # packages for the first 3.11 as well as for the one that runs this
     if platform != install.HERE:
         wanted, tags = resolve(wanted, platform, index), PLATFORMS[platform][1]
-        options = ["--no-deps", "--python-version", PYTHON, *(word for tag in tags for word in ("--platform", tag))]
-    elif "{}.{}".format(*sys.version_info) != PYTHON:
-        raise ValueError(f"run this with Python {PYTHON}, so that the packages fit the students'")
+        options += ["--no-deps", *(word for tag in tags for word in ("--platform", tag))]
     pip = [sys.executable, "-m", "pip", "download", "--only-binary=:all:", "--dest", str(wheels)]
     if subprocess.run([*pip, *options, *index, *wanted]).returncode:
         raise ValueError(f"pip could not fetch the packages, see above; {wheels} keeps what is there: run this again")
