@@ -15,7 +15,7 @@ SHOW = "show"  # the choice of a reader who does not want to guess
 
 
 def load():
-    """Return the choices made so far, id → {"choice": index or "show", "measured": value}; {} if there are none."""
+    """Return the choices made so far, id → {"choice": index or "show", "answer": index, "measured": value}."""
     try:
         found = json.loads(FILE.read_text(encoding="utf8"))
         return {question: entry for question, entry in found.items() if isinstance(entry, dict)}
@@ -57,7 +57,7 @@ class predict:
         choice, note = self.radio.value, ""
         try:
             if not self.kept:  # the first choice is the prediction
-                save(self.question, {"choice": choice, "measured": self.value})
+                save(self.question, {"choice": choice, "answer": self.answer, "measured": self.value})
                 self.kept = True
         except OSError:  # filelock's Timeout is one, too
             note = say("predict.not_kept")

@@ -195,6 +195,25 @@ def test_student_is_named_by_the_file_or_the_folder(tmp_path, file, folder, stud
     assert handed_in.student_of(tmp_path / file, folder, [small.LESSON]) == student
 
 
+def test_predictions_are_collected_for_the_page_of_the_class(course, tmp_path):
+    put(small.answered(released(course)), tmp_path, "in", "ada", "01_layernorm.ipynb")
+    first = put({"growth": {"choice": 1}}, tmp_path, "in", "ada", "predictions.json")
+    put({"post": {"choice": 0}}, tmp_path, "in", "ada", "sv", "predictions.json")
+    (tmp_path / "in" / "ada" / "predictions.json.lock").touch()
+    report, good = classroom.collect(course, [tmp_path / "in"])
+    assert good and [line.partition(": ")[2] for line in report] == [
+        "ada, 01_layernorm-en",
+        "ada, predictions",
+        "ada~2, predictions",
+    ]
+    put({"growth": {"choice": 1}, "post": {"choice": 2}}, first)
+    classroom.collect(course, [tmp_path / "in"])
+    kept = sorted(course.glob("predictions/*/predictions.json"))
+    assert [path.parent.name for path in kept] == ["ada", "ada~2"] and kept[0].read_text().count("choice") == 2
+    assert classroom.submissions(course) == [("ada", "01_layernorm-en")]
+    assert not classroom.collect(course, [put([], tmp_path, "bo", "predictions.json")])[1]
+
+
 def test_second_notebook_is_a_second_attempt_and_the_same_file_is_not(course, tmp_path):
     first = put(small.answered(released(course)), tmp_path, "a", "ada.ipynb")
     second = put(small.answered(released(course), double="def double(x):\n    return 1"), tmp_path, "b", "ada.ipynb")

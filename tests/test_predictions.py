@@ -40,7 +40,9 @@ def test_choice_survives_a_restart_and_is_the_only_thing_kept(folder):
     predictions.predict("growth", 99.2, (3, 25, 75)).radio.value = 1
     again = predictions.predict("growth", 99.2, (3, 25, 75))
     assert again.radio.value == 1 and "99.2" in again.reveal.value
-    assert json.loads((folder / "predictions.json").read_text()) == {"growth": {"choice": 1, "measured": 99.2}}
+    assert json.loads((folder / "predictions.json").read_text()) == {
+        "growth": {"choice": 1, "answer": 3, "measured": 99.2}
+    }
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
     python tools/classroom.py create DIR [--lang de] [--lang sv]
     python tools/classroom.py collect DIR FILES...
     python tools/classroom.py grade DIR [--again]
+    python tools/classroom.py predictions FILES... [--lang de] [--names] [--out FILE]
     python tools/classroom.py release
 
 create makes an nbgrader course from notebooks/<lang>/solutions, ready to run, with one nbgrader assignment for
@@ -12,12 +13,16 @@ collect takes what students hand in, files or folders. It starts from the releas
 answer cells only, so that whatever happened to the other cells does no harm; lesson and language are told from
 the cells, not from names. In a folder that you name each folder is a student; any other file names its student:
 ada_01_layernorm.ipynb, or 01_layernorm.ipynb in a folder ada. A second notebook for the same assignment is a
-second attempt, ada~2; the same file once more takes the place of what it was before.
+second attempt, ada~2; the same file once more takes the place of what it was before. The file predictions.json,
+which lies beside a student's notebooks, goes into DIR/predictions.
 
 grade runs the checks of what has not been graded yet (of everything with --again), two submissions at a time,
 writes the feedback into DIR/feedback and the marks into DIR/marks.csv: one row a student, for each lesson the
 best of all attempts, in whatever language. Written answers wait for you in nbgrader's formgrader; grade once more
 afterwards for the new table.
+
+predictions makes one page, predictions.html, of the students' predictions, files or folders such as DIR/predictions:
+for each question what the class believed and what was measured. It names no student without --names.
 
 release writes notebooks/<lang>/assignments, what students get, from notebooks/<lang>/solutions. For authors.
 
@@ -164,6 +169,9 @@ def collect(directory, paths):
     report, good = [], True
     for file, folder in tqdm(list(handed_in.files_of(paths)), unit="file", leave=False):
         try:
+            if handed_in.is_predictions(file):
+                report.append(handed_in.keep_predictions(directory, file, folder, origins))
+                continue
             cells = handed_in.read(file)
             assignment = handed_in.assignment_of(cells, released)
             student = handed_in.student_of(file, folder, lesson_names(released))
@@ -172,21 +180,11 @@ def collect(directory, paths):
             good = False
             continue
         notebook, repairs = handed_in.take_over(cells, released[assignment])
-        attempt = attempt_of(student, assignment, str(file.resolve()), origins)
+        attempt = handed_in.attempt_of(student, assignment, str(file.resolve()), origins)
         submit(directory, attempt, assignment, notebook, file.stat().st_mtime)
         report.append(f"{file}: {attempt}, {assignment}" + (": " if repairs else "") + "; ".join(repairs))
     record.write_text(json.dumps(origins, indent=1, ensure_ascii=False), encoding="utf8")
     return report, good
-
-
-def attempt_of(student, assignment, file, origins):
-    """Return the name of an attempt and note in `origins` which file it came from."""
-    taken = origins.setdefault(assignment, {})
-    number = 1
-    while taken.get(name := student + (f"{handed_in.ATTEMPT}{number}" if number > 1 else ""), file) != file:
-        number += 1
-    taken[name] = file
-    return name
 
 
 def submit(directory, student, assignment, notebook, seconds):
@@ -294,10 +292,15 @@ def arguments():
     maker = commands.add_parser("create", help="make an nbgrader course")
     collector = commands.add_parser("collect", help="take what students hand in")
     grader = commands.add_parser("grade", help="grade it and write the marks")
+    shower = commands.add_parser("predictions", help="show what the class believed and what was measured")
     for command in (maker, collector, grader):
         command.add_argument("directory", metavar="DIR", type=Path, help="the course's folder")
     maker.add_argument("--lang", action="append", choices=LANGUAGES, help="a language; all three without")
-    collector.add_argument("files", metavar="FILES", nargs="+", type=Path, help="files, or folders of them")
+    for command in (collector, shower):
+        command.add_argument("files", metavar="FILES", nargs="+", type=Path, help="files, or folders of them")
+    shower.add_argument("--lang", choices=LANGUAGES, default="en", help="the language of the page; English without")
+    shower.add_argument("--names", action="store_true", help="also say who chose what")
+    shower.add_argument("--out", metavar="FILE", type=Path, default=Path("predictions.html"), help="the page to write")
     grader.add_argument("--again", action="store_true", help="also what has been graded already")
     return parser
 
@@ -310,6 +313,10 @@ def perform(args, root):
         return create(args.directory, list(dict.fromkeys(args.lang or LANGUAGES)), root), True
     if args.command == "collect":
         return collect(args.directory, args.files)
+    if args.command == "predictions":
+        import class_predictions  # matplotlib takes a second
+
+        return class_predictions.write(args.files, args.out, args.lang, args.names)
     return grade(args.directory, args.again)
 
 

@@ -5,6 +5,7 @@ writes into a cell's metadata, or by the cell's id where the metadata are gone.
 """
 
 import copy
+import json
 import re
 import unicodedata
 
@@ -134,7 +135,7 @@ def files_of(paths):
             continue
         for file in sorted(path.rglob("*")):
             parts = file.relative_to(path).parts
-            if file.is_file() and not any(part.startswith((".", "__MACOSX")) for part in parts):
+            if file.is_file() and file.suffix != ".lock" and not any(p.startswith((".", "__MACOSX")) for p in parts):
                 yield file, parts[0] if len(parts) > 1 else None
 
 
@@ -149,6 +150,30 @@ def student_of(file, folder, names):
     raise ValueError("neither the file nor its folder names a student")
 
 
+def is_predictions(file):
+    """Return whether a file is called as the predictions are, "predictions (1).json" or "ada_predictions.json", too."""
+    return file.suffix.lower() == ".json" and "predictions" in file.name.lower()
+
+
+def predictions(file):
+    """Return what a file of predictions holds, question → entry. Raises ValueError if it is none."""
+    try:
+        found = json.loads(file.read_text(encoding="utf8")) if file.stat().st_size < LARGEST else None
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise ValueError("not a file of predictions")
+    return found
+
+
+def predictor_of(file, folder):
+    """Return the name of the student whose predictions these are; a file "predictions (1).json" is a student of its own
+    unless its folder names one."""
+    if folder is None and file.name != "predictions.json":
+        return without_marks(file.stem, ["_predictions"]) or file.stem
+    return student_of(file, folder and folder.partition(ATTEMPT)[0], ["_predictions"])
+
+
 def without_marks(text, names):
     """Return a name without a lesson's name, a language and the marks of copies, as a folder may be called."""
     text = unicodedata.normalize("NFC", text)
@@ -159,6 +184,26 @@ def without_marks(text, names):
     for mark in MARKS:
         text = re.sub(mark, "", text, flags=re.I)
     return re.sub(r"[^\w.@-]+", "_", text).strip("_.-")[:80]
+
+
+def keep_predictions(directory, file, folder, origins):
+    """Copy a student's predictions into the course; return the line of the report. Raises ValueError if it holds none."""
+    found = predictions(file)
+    name = attempt_of(predictor_of(file, folder), "predictions", str(file.resolve()), origins)
+    target = directory / "predictions" / name / "predictions.json"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(json.dumps(found, indent=1), encoding="utf8")
+    return f"{file}: {name}, predictions"
+
+
+def attempt_of(student, assignment, file, origins):
+    """Return the name of an attempt and note in `origins` which file it came from."""
+    taken = origins.setdefault(assignment, {})
+    number = 1
+    while taken.get(name := student + (f"{ATTEMPT}{number}" if number > 1 else ""), file) != file:
+        number += 1
+    taken[name] = file
+    return name
 
 
 def attempts(student, students):

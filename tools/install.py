@@ -1,0 +1,164 @@
+"""Install the lessons from the folder in which this file lies, without a network. Needs Python and nothing else.
+
+    python3.11 install.py [FOLDER] [--lang en|de|sv]
+
+FOLDER is made anew, without it norm-lessons in your home folder. It gets the notebooks, the weights and an
+environment of its own; the file `start` in it opens the first lesson. When something fails, it is removed again.
+`offline.py fill` puts this file and what it needs there.
+"""
+
+import argparse
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+STICK = Path(__file__).resolve().parent
+HERE = f"{platform.system()}-{platform.machine()}".lower()  # windows-amd64, darwin-arm64, linux-x86_64
+WINDOWS = os.name == "nt"
+TEXTS = {
+    "en": {
+        "python": "These packages are for Python {there}, and this is Python {here}; start install.py with {there}.",
+        "platform": "The packages here are for {there}; this computer is {here}.",
+        "incomplete": "{name} is missing or cut off here; fill this folder once more with tools/offline.py.",
+        "taken": "{folder} is there already, so nothing was changed; name another folder at the end of the command.",
+        "space": "{folder} needs {need} MB, and only {free} MB are free.",
+        "wait": "Installing into {folder}; this takes a few minutes.",
+        "failed": "The installation failed, and {folder} was removed again: {why}",
+        "stopped": "Stopped; {folder} was removed again.",
+        "done": "Done. This starts the lessons: {start}",
+    },
+    "de": {
+        "python": "Diese Pakete sind für Python {there}, und dies ist Python {here}; starte install.py mit {there}.",
+        "platform": "Die Pakete hier sind für {there}; dieser Rechner ist {here}.",
+        "incomplete": "{name} fehlt hier oder ist unvollständig; fülle diesen Ordner noch einmal mit tools/offline.py.",
+        "taken": "{folder} gibt es schon, deshalb wurde nichts geändert; nenne am Ende des Befehls einen anderen Ordner.",
+        "space": "{folder} braucht {need} MB, und nur {free} MB sind frei.",
+        "wait": "Die Installation nach {folder} läuft; das dauert einige Minuten.",
+        "failed": "Die Installation ist gescheitert, und {folder} wurde wieder entfernt: {why}",
+        "stopped": "Abgebrochen; {folder} wurde wieder entfernt.",
+        "done": "Fertig. So starten die Lektionen: {start}",
+    },
+    "sv": {
+        "python": "De här paketen är för Python {there}, och det här är Python {here}; starta install.py med {there}.",
+        "platform": "Paketen här är för {there}; den här datorn är {here}.",
+        "incomplete": "{name} saknas här eller är ofullständig; fyll mappen en gång till med tools/offline.py.",
+        "taken": "{folder} finns redan, så ingenting har ändrats; ange en annan mapp sist i kommandot.",
+        "space": "{folder} behöver {need} MB, och bara {free} MB är lediga.",
+        "wait": "Installerar i {folder}; det tar några minuter.",
+        "failed": "Installationen misslyckades, och {folder} har tagits bort igen: {why}",
+        "stopped": "Avbrutet; {folder} har tagits bort igen.",
+        "done": "Klart. Så startar du lektionerna: {start}",
+    },
+}
+UNIX_START = """#!/bin/sh
+cd "$(dirname "$0")"
+export HF_HOME="$PWD/weights" HF_HUB_OFFLINE=1
+exec .venv/bin/python -m jupyterlab --ServerApp.root_dir=. notebooks/{lang}/01_layernorm.ipynb "$@"
+"""
+WINDOWS_START = r"""@cd /d "%~dp0"
+@set HF_HOME=%~dp0weights
+@set HF_HUB_OFFLINE=1
+@.venv\Scripts\python -m jupyterlab --ServerApp.root_dir=. notebooks/{lang}/01_layernorm.ipynb %*
+"""
+
+
+class Problem(Exception):
+    """What keeps from installing: the key of its sentence and the values in it."""
+
+    def __init__(self, key, **values):
+        super().__init__(key)
+        self.key, self.values = key, values
+
+
+def check(stick, contents, folder):
+    """Raise the Problem, if there is one, before anything is written."""
+    here = "{}.{}".format(*sys.version_info)
+    if here != contents["python"]:
+        raise Problem("python", there=contents["python"], here=here)
+    if HERE not in contents["platforms"]:
+        raise Problem("platform", there=", ".join(contents["platforms"]), here=HERE)
+    sizes = {name: size for name, size in contents["files"].items() if needed(name)}
+    for name, size in sizes.items():
+        if not (stick / name).is_file() or (stick / name).stat().st_size != size:
+            raise Problem("incomplete", name=name)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise Problem("taken", folder=folder)
+    need = contents["platforms"][HERE] + sum(size for name, size in sizes.items() if not name.startswith("wheels/"))
+    free = shutil.disk_usage(next(part for part in folder.parents if part.exists())).free
+    if free < need:
+        raise Problem("space", folder=folder, need=need // 10**6, free=free // 10**6)
+
+
+def needed(name):
+    """Return whether this computer needs a file of the stick: not the packages of other platforms."""
+    return not name.startswith("wheels/") or name.startswith(f"wheels/{HERE}/")
+
+
+def install(stick, contents, folder, lang):
+    """Make the folder; return the start file. Raises CalledProcessError with pip's words if pip fails."""
+    for name in contents["files"]:
+        part, _, rest = name.partition("/")
+        if part != "wheels":
+            target = folder / ("" if part == "project" else part) / rest
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(stick / name, target)
+    venv.create(folder / ".venv", symlinks=not WINDOWS, with_pip=True)
+    python = folder / ".venv" / ("Scripts/python.exe" if WINDOWS else "bin/python")
+    own = {key: value for key, value in os.environ.items() if not key.startswith(("PIP_", "PYTHON"))}
+    own["PIP_CONFIG_FILE"] = os.devnull  # a configured index would be asked
+    # without --no-compile, pip compiles thousands of modules that no lesson imports
+    pip = [python, "-m", "pip", "install", "-q", "--no-compile", "--no-index", "--find-links", stick / "wheels" / HERE]
+    subprocess.run(
+        [*pip, "-r", "requirements.txt"], cwd=folder, env=own, check=True, stderr=subprocess.PIPE, encoding="utf8"
+    )
+    start = folder / ("start.bat" if WINDOWS else "start.sh")
+    start.write_text((WINDOWS_START if WINDOWS else UNIX_START).format(lang=lang), encoding="utf8")
+    start.chmod(0o755)
+    return start
+
+
+def why(error):
+    """Return the line in which a process said why it failed: its last error, or its last line; else the error."""
+    said = getattr(error, "stderr", None) or getattr(error, "output", None) or str(error)
+    lines = (said.decode(errors="replace") if isinstance(said, bytes) else said).strip().split("\n")
+    return ([line.strip() for line in lines if line.lstrip().startswith("ERROR")] or lines)[-1]
+
+
+def main(words=None, stick=STICK):
+    """Install from the stick as the command line, or a list of words, says."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", metavar="FOLDER", nargs="?", type=Path, default=Path.home() / "norm-lessons")
+    parser.add_argument("--lang", choices=list(TEXTS), help="of the sentences and the lessons; the teacher's without")
+    args = parser.parse_args(words)
+    folder = args.folder.expanduser().resolve()
+    try:
+        contents = json.loads((stick / "stick.json").read_text(encoding="utf8"))
+    except (OSError, ValueError):
+        contents = {}
+    lang = args.lang or contents.get("lang", "en")
+    say = lambda key, **values: TEXTS[lang][key].format(**values)
+    if "files" not in contents:  # it is written last
+        sys.exit(say("incomplete", name="stick.json"))
+    try:
+        check(stick, contents, folder)
+    except Problem as problem:
+        sys.exit(say(problem.key, **problem.values))
+    print(say("wait", folder=folder), flush=True)
+    try:
+        start = install(stick, contents, folder, lang)
+    except (OSError, subprocess.CalledProcessError) as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        sys.exit(say("failed", folder=folder, why=why(error)))
+    except KeyboardInterrupt:
+        shutil.rmtree(folder, ignore_errors=True)
+        sys.exit(say("stopped", folder=folder))
+    print(say("done", start=start))
+
+
+if __name__ == "__main__":
+    main()
