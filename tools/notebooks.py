@@ -74,6 +74,7 @@ def execute(notebook, folder, progress=lambda: None):
         timeout=CELL_LIMIT,
         kernel_name="python3",
         record_timing=False,
+        coalesce_streams=True,  # one output for all that a cell prints
         resources={"metadata": {"path": folder}},
     )
     start = time.perf_counter()
