@@ -138,7 +138,7 @@ class Site:
         for control in found.controls:
             start = start * len(control.options) + control.start
         rows = [[relative(self.picture(p.svg), page), p.alt, message] for p, message in found.states]
-        width, height = (round(96 * inches) for inches in found.states[start][0].size)
+        width, height = (round(96 * inches) for inches in found.states[start][0].figure.get_size_inches())
         values = {"id": cell.id, "controls": found.controls, "states": rows, "start": start, "words": words}
         values |= {"width": width, "height": height, "live": words["live"].get(found.name)}
         return self.templates.get_template("explorer.html.j2").render(values)
