@@ -44,14 +44,14 @@ TEXTS = {
         "done": "Fertig. So starten die Lektionen: {start}",
     },
     "sv": {
-        "python": "De här paketen är för Python {there}, och det här är Python {here}; starta install.py med {there}.",
+        "python": "De här paketen är för Python {there}, och det här är Python {here}; kör install.py med {there}.",
         "platform": "Paketen här är för {there}; den här datorn är {here}.",
         "incomplete": "{name} saknas här eller är ofullständig; fyll mappen en gång till med tools/offline.py.",
         "taken": "{folder} finns redan, så ingenting har ändrats; ange en annan mapp sist i kommandot.",
-        "space": "{folder} behöver {need} MB, och bara {free} MB är lediga.",
+        "space": "{folder} behöver {need} MB, men bara {free} MB är lediga.",
         "wait": "Installerar i {folder}; det tar några minuter.",
         "failed": "Installationen misslyckades, och {folder} har tagits bort igen: {why}",
-        "stopped": "Avbrutet; {folder} har tagits bort igen.",
+        "stopped": "Installationen avbröts, och {folder} har tagits bort igen.",
         "done": "Klart. Så startar du lektionerna: {start}",
     },
 }
