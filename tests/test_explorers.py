@@ -75,11 +75,16 @@ def test_a_picture_seen_before_is_not_drawn_again(explorer, monkeypatch):
     assert explorer.image.value == first and explorer.error is None
 
 
-def test_memory_of_pictures_is_bounded(explorer, monkeypatch):
+def test_memory_of_pictures_is_bounded(monkeypatch):
     monkeypatch.setattr("helpers.widgets.SEEN", 3)
+    explorer = explorers.residual_stream("bundled/ln-pre", prompt=SHORT)
     for token in range(7):
         set_all(explorer, token=token)
-    assert len(explorer._seen) <= 3
+    drawn = []
+    monkeypatch.setattr(figures, "render", lambda *given, render=figures.render: drawn.append(1) or render(*given))
+    for token in (5, 4, 6, 5, 0):  # the last three are kept
+        set_all(explorer, token=token)
+    assert len(drawn) == 1
 
 
 def test_rewired_is_labelled_as_what_it_is(explorer):
