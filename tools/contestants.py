@@ -1,10 +1,12 @@
 """Trace one random GPT-2 small in several ways; run by tools/peers.py, in the environment of the peers' packages.
 
-    python tools/contestants.py time FOLDER TOKENS ROUNDS SIDE …    all sides take turns in this process
-    python tools/contestants.py peak FOLDER TOKENS SIDE             one side alone
+    python tools/contestants.py make FOLDER
+    python tools/contestants.py time FOLDER --tokens T --rounds N --sides ours forward "HookedTransformer all" …
+    python tools/contestants.py peak FOLDER --tokens T --rounds N --sides ours
 
-FOLDER holds a folder `gpt2` with weights and a tokenizer, written by `make`. Prints JSON: for `time` the median
-seconds of every side, for `peak` the MB by which the resident memory rises at most above what was there before.
+`make` writes the folder `gpt2` with random weights and a tokenizer. The others print JSON: for `time` the median
+seconds of the processor for each side, which take turns (on one thread the elapsed time of an idle machine), for
+`peak` the MB by which the resident memory rises at most above what was there before; one side a process.
 """
 
 import argparse
@@ -138,7 +140,7 @@ def medians(sides, rounds):
     """Run every side in turn; return its median seconds."""
     times = {name: [] for name in sides}
     for _ in range(rounds):
-        for name, side in sides.items():
+        for name, side in sides.items():  # must_agree has warmed them up
             start = time.process_time()
             kept = side()
             times[name].append(time.process_time() - start)
@@ -146,18 +148,19 @@ def medians(sides, rounds):
     return {name: statistics.median(values) for name, values in times.items()}
 
 
-def peak(side):
-    """Return the MB by which the resident memory rises at most while the side runs, its result kept; Linux."""
-    del_first = side()  # buffers that stay
-    del del_first
-    ctypes.CDLL(None).malloc_trim(0)  # give back what the first run left, so that it is not used again unseen
-    Path("/proc/self/clear_refs").write_text("5")
+def peak(side, rounds):
+    """Return the MB by which the resident memory rises at most while the side runs, its result kept; Linux, median."""
     status = lambda key: int(Path("/proc/self/status").read_text().split(f"{key}:")[1].split()[0])
-    before = status("VmRSS")
-    kept = side()
-    risen = (status("VmHWM") - before) / 1024
-    del kept
-    return risen
+    risen = []
+    side()  # buffers that stay
+    for _ in range(rounds):
+        ctypes.CDLL(None).malloc_trim(0)  # give back what the last run left, so that it is not used again unseen
+        Path("/proc/self/clear_refs").write_text("5")
+        before = status("VmRSS")
+        kept = side()
+        risen.append((status("VmHWM") - before) / 1024)
+        del kept
+    return statistics.median(risen)
 
 
 def main():
@@ -179,7 +182,7 @@ def main():
             must_agree(sides)
             found = medians(sides, args.rounds)
         else:
-            found = {name: peak(side) for name, side in sides.items()}
+            found = {name: peak(side, args.rounds) for name, side in sides.items()}
     print(json.dumps(found))
 
 

@@ -61,7 +61,7 @@ def contestants(python, *arguments):
     done = subprocess.run(command, env=env, capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(done.stderr)
-    return json.loads(done.stdout.splitlines()[-1])
+    return json.loads(done.stdout.splitlines()[-1]) if done.stdout else None
 
 
 def trace_rows(repeat, folder):
@@ -74,10 +74,8 @@ def trace_rows(repeat, folder):
         for tokens, rounds in ROUNDS.items():
             options = "--tokens", tokens, "--rounds", rounds * repeat, "--sides"
             times = run("time", folder, *options, "ours", "forward", *sides)
-            peaks = {}
-            for side in ("ours", "forward", *sides):
-                found = (run("peak", folder, *options, side)[side] for _ in range(min(repeat, 3)))
-                peaks[side] = statistics.median(found)
+            options = "--tokens", tokens, "--rounds", 3, "--sides"
+            peaks = {side: run("peak", folder, *options, side)[side] for side in ("ours", "forward", *sides)}
             for side in sides:
                 peer, kept = side.split()
                 bound = kept == "all"
