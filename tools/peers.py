@@ -10,9 +10,10 @@ import time
 from functools import partial
 from pathlib import Path
 
-import clicks
 import nbformat
 from jupyter_client.manager import start_new_kernel
+
+import clicks
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ("torch", "transformers", "babel")  # with the pins of requirements.txt, so that only the peer differs
@@ -49,7 +50,7 @@ def environment(folder, pins):
     python, finished = folder / "bin" / "python", folder / "pins.txt"
     if not finished.exists() or finished.read_text() != pins:
         subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
-        subprocess.run([python, "-m", "pip", "install", "-q", *pins.split()], check=True, stdout=sys.stderr)
+        subprocess.run([python, "-m", "pip", "install", "-qq", *pins.split()], check=True, stdout=sys.stderr)
         finished.write_text(pins)
     return python
 
@@ -99,7 +100,8 @@ def first_picture(cells):
         if "image/png" in data or "<img" in data.get("text/html", ""):
             shown.append(time.perf_counter())
 
-    manager, client = start_new_kernel(cwd=tempfile.gettempdir())
+    env = os.environ | {"PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1"}  # the bundled models
+    manager, client = start_new_kernel(cwd=tempfile.gettempdir(), env=env)
     try:
         for cell in cells:
             client.execute_interactive(cell, output_hook=see, timeout=300)
