@@ -55,7 +55,7 @@ def trace(model, ids):
 
     batch = ids if (ids := torch.as_tensor(ids)).dim() == 2 else ids[None]
     try:
-        keep(blocks[0], "input", "embedding")
+        keep(blocks[0], "input", ("embedding", 0))
         for number, block in enumerate(blocks, 1):
             for kind, (writer, (module, side)) in zip(("attention", "mlp"), _sublayers(block, final_norm), strict=True):
                 keep(writer, "output", (kind, number, "write"))
@@ -68,11 +68,10 @@ def trace(model, ids):
             handle.remove()
     if len(seen) < len(handles):  # a part that never runs has another role than its name says
         raise UnknownDecoder(say("trace.no_sublayers", model=type(body).__name__))
-    points = [(kind, number) for number in range(1, len(blocks) + 1) for kind in ("attention", "mlp")]
+    points = [("embedding", 0), *((kind, number + 1) for number in range(len(blocks)) for kind in ("attention", "mlp"))]
     shaped = lambda key: seen[key] if ids.dim() == 2 else seen[key][0]
-    stream, writes = [shaped(point) for point in points], [shaped((*point, "write")) for point in points]
-    start, final = ("embedding", 0), None if final_norm is None else shaped("final")
-    result = Trace([start, *points], [shaped("embedding"), *stream], writes, final)
+    stream, writes = [shaped(point) for point in points], [shaped((*point, "write")) for point in points[1:]]
+    result = Trace(points, stream, writes, None if final_norm is None else shaped("final"))
     if not isinstance(model, Decoder):
         _check_sums(result, blocks, final_norm)
     return result

@@ -2,12 +2,11 @@
 
 import html
 import threading
+from functools import lru_cache
 
 import ipywidgets
 
 from helpers.language import number, one_of, say
-
-SEEN = 300  # pictures kept; about 40 kB each
 
 
 class Explorer:
@@ -17,7 +16,7 @@ class Explorer:
     and the last picture stays. `error` holds any other exception of the last change, for the tests."""
 
     def __init__(self, controls, draw):
-        self.controls, self._draw, self._seen, self._lock = controls, draw, {}, threading.RLock()
+        self.controls, self._draw, self._lock = controls, lru_cache(300)(draw), threading.RLock()
         self.image, self.message, self.picture, self.error = ipywidgets.HTML(), ipywidgets.HTML(), None, None
         for control in controls.values():
             control.observe(lambda _: self.refresh(), "value")
@@ -31,13 +30,9 @@ class Explorer:
     def refresh(self):
         """Draw the present state, from memory if it was seen before."""
         with self._lock:
-            self.error, key = None, tuple(self.state().values())
+            self.error = None
             try:
-                if key not in self._seen:
-                    if len(self._seen) >= SEEN:
-                        self._seen.pop(next(iter(self._seen)))
-                    self._seen[key] = self._draw(**self.state())
-                self.picture, message = self._seen[key]
+                self.picture, message = self._draw(**self.state())
                 self.image.value = self.picture.img()
             except ValueError as problem:
                 message = str(problem)
@@ -52,7 +47,7 @@ class Explorer:
 
     def _repr_mimebundle_(self, **kwargs):
         # Readers without a kernel get the picture and its text in place of the widget; all states share a figure.
-        self._seen.clear()
+        self._draw.cache_clear()
         self.refresh()
         return self.box._repr_mimebundle_(**kwargs) | (self.picture._repr_mimebundle_() if self.picture else {})
 

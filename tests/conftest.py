@@ -1,10 +1,20 @@
 """What every test starts from."""
 
+import os
 import socket
 
 import pytest
+import torch
 
+import classroom
+import notebooks
 from helpers import language
+
+notebooks.KERNELS = classroom.KERNELS = 1  # one for each of the two processes that run the tests
+os.environ["OMP_NUM_THREADS"] = (
+    "1"  # two tests run at once, and threads that wait for one another take many times as long
+)
+torch.set_num_threads(1)
 
 
 @pytest.fixture(autouse=True)

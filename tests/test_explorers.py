@@ -76,11 +76,9 @@ def test_a_picture_seen_before_is_not_drawn_again(explorer, monkeypatch):
     assert explorer.image.value == first and explorer.error is None
 
 
-def test_memory_of_pictures_is_bounded(explorer, monkeypatch):
-    monkeypatch.setattr("helpers.widgets.SEEN", 3)
-    for token in range(7):
-        set_all(explorer, token=token)
-    assert len(explorer._seen) <= 3
+def test_memory_of_pictures_is_bounded(explorer):
+    assert explorer._draw.cache_info().maxsize == 300  # of about 40 kB each
+    assert explorer._draw.cache_info().currsize == 1
 
 
 def test_rewired_is_labelled_as_what_it_is(explorer):

@@ -104,9 +104,10 @@ def test_sublayers_that_write_nothing_leave_a_clean_path_or_the_norm(placement, 
     x = torch.randn(2, 5, 24, generator=torch.Generator().manual_seed(0))
     block = model.blocks[0]
     if placement in ("post", "deepnorm"):
+        alpha = (2 * model.config.layers) ** 0.25 if placement == "deepnorm" else 1
         # the norm does not see the scale α, but for ε
-        first = torchs_norm(block.attention.norm)(model.config.alpha * x)
-        expected = torchs_norm(block.mlp.norm)(model.config.alpha * first)
+        first = torchs_norm(block.attention.norm)(alpha * x)
+        expected = torchs_norm(block.mlp.norm)(alpha * first)
         torch.testing.assert_close(block(x), expected)
         assert (block(x) - x).abs().max() > 0.1
     else:
@@ -145,11 +146,30 @@ def test_the_norms_sit_where_the_placement_says():
         assert {placement: count(placement, norm) for placement in PLACEMENTS} == expected
 
 
+@torch.no_grad()
 def test_deepnorm_scales_the_skip_path_by_alpha():
-    config = lambda placement, layers: Config(**SMALL | {"layers": layers}, placement=placement)
-    assert config("deepnorm", 12).alpha == pytest.approx(2.213, abs=5e-4)
-    assert config("deepnorm", 48).alpha == pytest.approx(96**0.25)
-    assert {config(placement, 12).alpha for placement in PLACEMENTS if placement != "deepnorm"} == {1.0}
+    x = torch.randn(1, 5, 24, generator=torch.Generator().manual_seed(0))
+    for placement, layers, alpha in (("deepnorm", 12, 2.213), ("deepnorm", 48, 96**0.25), ("post", 12, 1)):
+        sublayer = gpt.Sublayer(torch.nn.Identity(), Config(**SMALL | {"layers": layers}, placement=placement))
+        sublayer.norm = torch.nn.Identity()
+        torch.testing.assert_close(sublayer(x), (alpha + 1) * x, rtol=2e-4, atol=0)
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 24), (2, 7, 24), (1, 130, 24)])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+def test_linear_maps_as_torchs_own_with_and_without_gradients(shape, dtype):
+    random = torch.Generator().manual_seed(0)
+    x = torch.randn(shape, generator=random).to(dtype)
+    for weight in (torch.randn(48, 24, generator=random), torch.randn(24, 48, generator=random).T):  # GPT-2's lies so
+        linear = gpt.Linear(24, 48)
+        linear.load_state_dict({"weight": weight, "bias": torch.randn(48, generator=random)}, assign=True)
+        linear.to(dtype)
+        expected = torch.nn.functional.linear(x, linear.weight, linear.bias)
+        with torch.no_grad():
+            torch.testing.assert_close(linear(x), expected.detach())
+        torch.testing.assert_close(linear(x), expected)
+        linear(x).sum().backward()
+        assert linear.weight.grad.abs().sum() > 0 and linear.bias.grad.eq(shape[0] * shape[1]).all()
 
 
 @torch.no_grad()

@@ -357,7 +357,7 @@ def test_a_broken_predictions_file_is_no_obstacle(folder, content):
     question = predictions.predict("growth", 99.2, (3, 25, 75))
     assert question.radio.value is None
     question.radio.value = 0
-    assert predictions.load()["growth"] == {"choice": 0, "measured": 99.2}
+    assert predictions.load()["growth"] == {"choice": 0, "measured": 99.2, "answer": 3}
 
 
 def test_any_json_is_no_obstacle(folder):

@@ -63,8 +63,8 @@ def mentioned():
                 parts = [re.escape(p.value) if isinstance(p, ast.Constant) else ".+" for p in node.values]
                 patterns.add("".join(parts))
             elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "choice":
-                if isinstance(node.args[1], ast.Constant):
-                    patterns.add(re.escape(node.args[1].value) + r"\..+")  # a control: its label and its options
+                if isinstance(node.args[0], ast.Constant):
+                    patterns.add(re.escape(node.args[0].value) + r"\..+")  # a control: its label and its options
     return strings, {pattern for pattern in patterns if re.match(r"[a-z0-9]+\\\.", pattern)}
 
 
@@ -166,7 +166,7 @@ def test_the_number_of_digits_can_be_chosen():
 
 
 @pytest.mark.parametrize(
-    "make", (numpy.float32, numpy.float64, torch.tensor, lambda v: torch.tensor(v, dtype=torch.bfloat16)), ids=repr
+    "make", (numpy.float32, numpy.float64, torch.tensor, lambda v: torch.tensor(v, dtype=torch.bfloat16))
 )
 def test_numbers_of_numpy_and_torch_are_numbers(make):
     assert number(make(2.5)) == "2.50"

@@ -93,7 +93,7 @@ def test_code_has_no_words_of_a_human_language(committed):
 
 @pytest.fixture(scope="module")
 def executed():
-    """Every notebook run again, two kernels at once, on copies."""
+    """Every notebook run again, on copies."""
     return notebooks.run(SOLVED, write=False)
 
 

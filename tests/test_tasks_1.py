@@ -33,6 +33,7 @@ MEAN, EPS = X.mean(), 0.1
 SQUARES = [(feature - MEAN) ** 2 for feature in X]
 
 WRONG["by-hand"] = {
+    "decimal-comma": [[3, 5, 1, 2, 1, 5, -2]],
     "unbiased": [GAMMA * (X - MEAN) / (sum(SQUARES) / 4 + EPS) ** 0.5 + BETA],
     "eps-outside": [
         GAMMA * (X - MEAN) / (np.sqrt(X.var()) + EPS) + BETA,

@@ -329,7 +329,7 @@ def test_a_model_that_the_trace_does_not_understand_is_refused_in_the_readers_la
             trace(model, some_ids())
         sentence = str(error.value)
         assert sentence.startswith(BEGINNINGS[reader]) and name in sentence
-        assert sentence == language.say(f"trace.{key}", model=name, block=1)
+        assert sentence == language.say(f"trace.{key}", model=name, block=1, part="model.decoder")
         sentences.add(sentence)
         assert hooks_of(model) == 0
     assert len(sentences) == 3

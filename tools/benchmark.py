@@ -1,6 +1,6 @@
 """Measure speed and memory against what people use instead, as ratios of medians within one run.
 
-    python tools/benchmark.py [trace] [widget] [load] [import] [--repeat N] [--threads N]
+    python tools/benchmark.py [trace] [widget] [load] [import] [peers] [--repeat N] [--threads N] [--folder DIR]
 
 trace   the trace against transformers' forward pass with output_hidden_states=True, on a decoder of
         GPT-2 small's size with random weights, 128 and 1024 tokens: time and peak memory
@@ -8,8 +8,11 @@ widget  one change of the explorer, first visit and revisit, against a new pyplo
         with a tight box on every change; the trace is known to both
 load    GPT-2 small from the cache, its hash known, against from_pretrained; random weights stand in
 import  helpers, and the check of all notebooks, against importing torch
+peers   only when named: the trace against TransformerLens and nnsight, from PyPI in environments of their own
+        (3 GB, kept in --folder); click to picture against `interact`, in Chromium; kernel start to first picture
 
-Each measurement of memory (Linux only), loading and importing runs in a process of its own; the sides take turns. One thread by default, as on Binder.
+Each measurement of memory (Linux only), loading and importing runs in a process of its own; the sides take turns.
+One thread by default, as on Binder.
 """
 
 import argparse
@@ -259,14 +262,21 @@ def bench_import(repeat):
 def main():
     sections = {"trace": bench_trace, "widget": bench_widget, "load": bench_load, "import": bench_import}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("sections", nargs="*", metavar="section", help=", ".join(sections))
+    parser.add_argument("sections", nargs="*", metavar="section", help=f"{', '.join(sections)}, peers")
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--folder", help="keeps the environments of the peers between runs")
     args = parser.parse_args()
     os.environ["OMP_NUM_THREADS"] = str(args.threads)  # before torch is imported, and for the child processes
     print("| measure | ours | theirs | ratio | bound |\n|---|---|---|---|---|")
     for name in args.sections or sections:
-        sections[name](args.repeat)
+        if name == "peers":
+            import peers  # needs what the tests need
+
+            for line in peers.rows(args.repeat, args.folder):
+                row(*line)
+        else:
+            sections[name](args.repeat)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,70 @@
+"""The parts of the benchmark beside peers that can be wrong without a sign: what is compared, and how often."""
+
+import itertools
+
+import pytest
+import torch
+
+import clicks
+import contestants
+import peers
+
+
+def points(shift=0.0, missing=0):
+    made = [torch.full((1, 3, 4), float(index)) for index in range(2 * 2 * contestants.LAYERS + 2 - missing)]
+    made[7] = made[7] + shift
+    half = 2 * contestants.LAYERS + 1
+    return lambda: (made[:half], made[half:-1], made[-1])
+
+
+def test_sides_that_found_the_same_pass_and_others_do_not():
+    contestants.must_agree({"ours": points(), "peer": points(1e-6)})
+    for wrong, message in ((points(0.01), "peer, point 7"), (points(missing=1), "49 points")):
+        with pytest.raises(AssertionError, match=message):
+            contestants.must_agree({"ours": points(), "peer": wrong})
+
+
+def test_a_cache_is_read_in_the_order_of_the_trace():
+    names = ["blocks.0.hook_resid_pre"]
+    for block, part in itertools.product(range(contestants.LAYERS), ("hook_resid_mid", "hook_resid_post")):
+        names.append(f"blocks.{block}.{part}")
+    writes = [f"blocks.{b}.hook_{part}_out" for b in range(contestants.LAYERS) for part in ("attn", "mlp")]
+    every = [*names, *writes, contestants.FINAL]
+    assert contestants.from_cache(dict(zip(every, every))) == (names, writes, contestants.FINAL)
+
+
+def test_every_side_runs_as_often_as_the_others():
+    runs = []
+    found = contestants.medians({"a": lambda: runs.append("a"), "b": lambda: runs.append("b")}, rounds=3)
+    assert runs == ["a", "b"] * 3 and found.keys() == {"a", "b"}
+
+
+def test_the_clicks_lead_through_sixteen_states_and_none_twice():
+    state = dict.fromkeys(("quantity", "axis", "writes", "reference"), False)
+    seen = {tuple(state.values())}
+    for name, value in clicks.path():
+        assert state[name] != value, "a click that changes nothing"
+        state[name] = value
+        seen.add(tuple(state.values()))
+    assert len(seen) == 16
+
+
+def test_first_picture_ends_at_the_cell_that_shows_one_and_fails_without():
+    show = "from IPython.display import HTML, display\ndisplay(HTML('<img alt=\"\">'))"
+    assert peers.first_picture(["1 + 1", show, "raise SystemError"]) > 0
+    with pytest.raises(RuntimeError, match="no cell shows a picture"):
+        peers.first_picture(["1 + 1"])
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        peers.first_picture(["1 / 0", show])
+
+
+def test_a_finished_environment_is_used_again(tmp_path, monkeypatch):
+    commands = []
+    monkeypatch.setattr(peers.subprocess, "run", lambda command, **_: commands.append(command))
+    (tmp_path / "bin").mkdir()
+    peers.environment(tmp_path, ["nnsight==0.8.1"])
+    assert "nnsight==0.8.1" in commands[1] and any(str(part).startswith("torch==") for part in commands[1])
+    peers.environment(tmp_path, ["nnsight==0.8.1"])
+    assert len(commands) == 2
+    peers.environment(tmp_path, ["nnsight==0.8.0"])
+    assert len(commands) == 4

@@ -1,0 +1,190 @@
+"""Trace one random GPT-2 small in several ways; run by tools/peers.py, in the environment of the peers' packages.
+
+    python tools/contestants.py make FOLDER
+    python tools/contestants.py time FOLDER --tokens T --rounds N --sides ours forward "HookedTransformer all" …
+    python tools/contestants.py peak FOLDER --tokens T --rounds N --sides ours
+
+`make` writes the folder `gpt2` with random weights and a tokenizer. The others print JSON: for `time` the median
+seconds of the processor for each side, which take turns (on one thread the elapsed time of an idle machine), for
+`peak` the MB by which the resident memory rises at most above what was there before; one side a process.
+"""
+
+import argparse
+import ctypes
+import json
+import os
+import statistics
+import sys
+import time
+from pathlib import Path
+
+import torch
+
+KEPT = ("hook_resid_pre", "hook_resid_mid", "hook_resid_post", "hook_attn_out", "hook_mlp_out")
+LAYERS = 12
+FINAL = "ln_final.hook_normalized"
+
+
+def make(folder):
+    """Write a GPT-2 small with random weights, and a tokenizer that TransformerLens wants and nobody uses."""
+    import transformers
+    from tokenizers import Tokenizer, models
+
+    torch.manual_seed(0)
+    # TransformerLens 3 reads n_ctx, which the published config.json has
+    transformers.GPT2LMHeadModel(transformers.GPT2Config(n_ctx=1024)).save_pretrained(folder)
+    tokenizer = Tokenizer(models.BPE({"a": 0, "<|endoftext|>": 1}, []))
+    ends = {"bos_token": "<|endoftext|>", "eos_token": "<|endoftext|>"}
+    transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, **ends).save_pretrained(folder)
+
+
+def ours(ids):
+    """Return two functions, the trace and the bare forward pass without logits; each returns stream, writes, final."""
+    from safetensors.torch import load_file
+
+    from helpers import checkpoints
+    from helpers.trace import trace
+
+    settings = json.loads(Path("gpt2/config.json").read_text())
+    decoder = checkpoints.decoder_from_transformers(load_file("gpt2/model.safetensors"), settings)
+
+    def traced():
+        found = trace(decoder, ids)
+        return found.stream, found.writes, found.final
+
+    return {"ours": traced, "forward": lambda: (None, None, decoder.hidden(ids))}
+
+
+def from_cache(cache):
+    """Return stream, writes and final of an ActivationCache."""
+    stream = [cache["blocks.0.hook_resid_pre"]]
+    for block in range(LAYERS):
+        stream += (cache[f"blocks.{block}.hook_resid_{point}"] for point in ("mid", "post"))
+    writes = [cache[f"blocks.{block}.hook_{part}_out"] for block in range(LAYERS) for part in ("attn", "mlp")]
+    return stream, writes, cache[FINAL]
+
+
+def transformer_lens(model, ids):
+    """Return two functions: run_with_cache as it comes, and asked for the residual stream and the writes only."""
+    wanted = lambda name: name.endswith(KEPT) or name == FINAL
+    return {
+        "all": lambda: model.run_with_cache(ids)[1],
+        "stream": lambda: model.run_with_cache(ids, names_filter=wanted, return_type=None)[1],
+    }
+
+
+def hooked_transformer(ids):
+    from transformer_lens import HookedTransformer
+
+    return transformer_lens(HookedTransformer.from_pretrained_no_processing("gpt2", device="cpu"), ids)
+
+
+def bridge(ids):
+    from transformer_lens.model_bridge import TransformerBridge
+
+    return transformer_lens(TransformerBridge.boot_transformers(str(Path("gpt2").resolve()), device="cpu"), ids)
+
+
+def nnsight(ids):
+    import nnsight
+    import transformers
+
+    model = nnsight.NNsight(transformers.GPT2LMHeadModel.from_pretrained("gpt2").eval().transformer)
+
+    def stream():
+        with model.trace(ids):
+            kept = nnsight.save([[model.drop.output], []])
+            for block in model.h:
+                kept[1].append(block.attn.output[0])
+                kept[0].append(block.ln_2.input)
+                kept[1].append(block.mlp.output)
+                kept[0].append(block.output)
+            kept.append(model.ln_f.output)
+        return kept
+
+    return {"stream": stream}
+
+
+MAKERS = {"ours": ours, "HookedTransformer": hooked_transformer, "TransformerBridge": bridge, "nnsight": nnsight}
+
+
+def sides_of(names, ids):
+    """Return name → function; a name is "ours", "forward", or that of a peer and what it keeps: "nnsight stream"."""
+    made, sides = {}, {}
+    for name in names:
+        peer, _, kept = name.partition(" ")
+        maker = "ours" if peer in ("ours", "forward") else peer
+        if maker not in made:
+            made[maker] = MAKERS[maker](ids)
+        sides[name] = made[maker][kept or peer]
+    return sides
+
+
+def must_agree(sides):
+    """Raise AssertionError unless every side found the same stream, writes and output of the final norm."""
+    stream, writes, final = sides["ours"]()
+    for name, side in sides.items():
+        found = side()
+        if name == "forward":
+            found = stream, writes, found[2]
+        elif not isinstance(found, (list, tuple)):
+            found = from_cache(found)
+        theirs = [*found[0], *found[1], found[2]]
+        assert len(theirs) == 2 * 2 * LAYERS + 2, f"{name}: {len(theirs)} points"
+        for number, (a, b) in enumerate(zip([*stream, *writes, final], theirs)):
+            difference = (a - b).abs().max().item()
+            assert a.shape == b.shape and difference < 1e-3, f"{name}, point {number}: {difference:.2g} apart"
+
+
+def medians(sides, rounds):
+    """Run every side in turn; return its median seconds."""
+    times = {name: [] for name in sides}
+    for _ in range(rounds):
+        for name, side in sides.items():  # must_agree has warmed them up
+            start = time.process_time()
+            kept = side()
+            times[name].append(time.process_time() - start)
+            del kept
+    return {name: statistics.median(values) for name, values in times.items()}
+
+
+def peak(side, rounds):
+    """Return the MB by which the resident memory rises at most while the side runs, its result kept; Linux, median."""
+    status = lambda key: int(Path("/proc/self/status").read_text().split(f"{key}:")[1].split()[0])
+    risen = []
+    side()  # buffers that stay
+    for _ in range(rounds):
+        ctypes.CDLL(None).malloc_trim(0)  # give back what the last run left, so that it is not used again unseen
+        Path("/proc/self/clear_refs").write_text("5")
+        before = status("VmRSS")
+        kept = side()
+        risen.append((status("VmHWM") - before) / 1024)
+        del kept
+    return statistics.median(risen)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("time", "peak", "make"))
+    parser.add_argument("folder")
+    parser.add_argument("--tokens", type=int, default=16)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--sides", nargs="+", default=["ours"])
+    args = parser.parse_args()
+    os.chdir(args.folder)  # so that "gpt2" means the folder, also to TransformerLens 3, which knows names only
+    if args.what == "make":
+        make("gpt2")
+        return
+    ids = torch.arange(args.tokens)[None]
+    with torch.no_grad():
+        sides = sides_of(args.sides, ids)
+        if args.what == "time":
+            must_agree(sides)
+            found = medians(sides, args.rounds)
+        else:
+            found = {name: peak(side, args.rounds) for name, side in sides.items()}
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
