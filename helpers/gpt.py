@@ -34,7 +34,7 @@ class Config:
 
 
 class Linear(nn.Linear):
-    """(..., inputs) to (..., outputs), by oneDNN unless a gradient is asked for: half of MKL's time on AMD processors."""
+    """(..., inputs) to (..., outputs); without gradients by oneDNN, half of MKL's time on AMD, unseen by FLOP counters."""
 
     def forward(self, x):
         plain = x.is_cpu and x.dtype == torch.float32 and torch.backends.mkldnn.is_available()
