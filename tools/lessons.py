@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 LANGUAGES = ("en", "de", "sv")
 OTHERS = LANGUAGES[1:]
 BARS = ("nav-top", "nav-bottom")  # the ids of the cells that `nav` writes
-UNTESTED = ("assignments", "solutions")  # folders whose notebooks are handed out, so their cells need no outputs
+ASSIGNMENTS = ("assignments", "solutions")  # their two folders; cells there may lack outputs or end in an error
 
 
 def digest(source):
