@@ -38,9 +38,11 @@ def read(path):
     """Return a notebook without validating it. Raises ValueError, naming the file, if it is none."""
     try:
         notebook = nbformat.v4.reads(path.read_text(encoding="utf8"))
-        return notebook if isinstance(notebook.cells, list) else 1 / 0
-    except (json.JSONDecodeError, AttributeError, KeyError, TypeError, UnicodeDecodeError, ZeroDivisionError):
-        raise ValueError(f"{path} is not a notebook that can be read") from None
+        if isinstance(notebook.cells, list):
+            return notebook
+    except (json.JSONDecodeError, AttributeError, KeyError, TypeError, UnicodeDecodeError):
+        pass
+    raise ValueError(f"{path} is not a notebook that can be read")
 
 
 def load(root=ROOT):
