@@ -11,9 +11,8 @@ import notebooks
 from helpers import language
 
 notebooks.KERNELS = classroom.KERNELS = 1  # one for each of the two processes that run the tests
-os.environ["OMP_NUM_THREADS"] = (
-    "1"  # two tests run at once, and threads that wait for one another take many times as long
-)
+# two tests run at once, and threads that wait for one another take many times as long
+os.environ["OMP_NUM_THREADS"] = "1"
 torch.set_num_threads(1)
 
 

@@ -7,7 +7,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 import browser
-import checks
+import inspection
 import notebooks
 from helpers import language
 
@@ -65,7 +65,9 @@ def test_saved_in_lab_all_is_fine_but_the_outputs_and_reopened_it_works_again(la
     notebook = browser.Notebook(page, address, name)
     notebook.run_all()
     notebook.save()
-    findings = [finding for finding in checks.check(root) if "run it with" not in finding and "run the" not in finding]
+    findings = [
+        finding for finding in inspection.check(root) if "run it with" not in finding and "run the" not in finding
+    ]
     assert findings == []
     notebook.shut_down()
     notebook = browser.Notebook(page, address, name)

@@ -9,10 +9,10 @@ from safetensors import safe_open
 
 import train_bundled
 from helpers import gpt
+from helpers.language import LANGUAGES
 
 BUNDLED = Path(gpt.__file__).parent / "bundled"
 FAMILY = train_bundled.FAMILY
-LANGUAGES = ("en", "de", "sv")
 
 
 def read(name):

@@ -26,7 +26,7 @@ def put(explorer, **state):
 
 
 def grid(explorer):
-    """Return every second step of each slider and its ends, all combinations."""
+    """Return every second entry of each list and its ends, all combinations."""
     chosen = []
     for control in explorer.controls.values():
         values = steps(control)
@@ -49,7 +49,7 @@ def test_every_combination_has_a_picture_of_its_own_text_and_no_error(reader):
 
 
 @pytest.mark.parametrize("reader", LANGUAGES)
-def test_sliders_speak_the_language_and_write_its_numbers(reader):
+def test_lists_speak_the_language_and_write_its_numbers(reader):
     language.use(reader)
     explorer = explorers.layer_norm_steps()
     for name, control in explorer.controls.items():
@@ -92,13 +92,13 @@ def test_bars_and_titles_are_those_of_the_last_state():
 
 def test_fast_changes_in_another_thread_end_in_the_last_state():
     explorer = explorers.layer_norm_steps()
-    slider = explorer.controls["shift"]
+    control = explorer.controls["shift"]
 
-    def drag():
-        for value in steps(slider) * 3:
-            slider.value = value
+    def choose():
+        for value in steps(control) * 3:
+            control.value = value
 
-    threads = [threading.Thread(target=drag) for _ in range(2)]
+    threads = [threading.Thread(target=choose) for _ in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -124,6 +124,6 @@ def test_an_exception_becomes_one_sentence_and_the_last_picture_stays(monkeypatc
     assert put(explorer, shift=100) and explorer.image.value != shown
 
 
-def test_a_start_that_is_no_step_of_the_slider_is_refused():
+def test_a_start_that_is_not_in_the_list_is_refused():
     with pytest.raises(ValueError, match="“3” is not a choice here"):
         explorers.layer_norm_steps(shift=3)

@@ -1,4 +1,4 @@
-"""The trial with a JupyterHub: what it sees in outputs and messages; with -m hub, two students on a real one."""
+"""The trial with a JupyterHub: what it sees in outputs and messages; with -m jupyterhub, two students on a real one."""
 
 import json
 
@@ -82,7 +82,7 @@ def test_a_missing_program_is_named(tmp_path, monkeypatch):
         pass
 
 
-@pytest.mark.hub
+@pytest.mark.jupyterhub
 def test_two_students_run_a_notebook_at_once(tmp_path):
     path, picture = tmp_path / "small.ipynb", "display({'text/html': '<img>'}, raw=True)"
     small = notebook("x = 1", picture, "print(x)")

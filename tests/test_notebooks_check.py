@@ -5,7 +5,7 @@ import tomllib
 
 import pytest
 
-import checks
+import inspection
 import lessons
 import notebooks
 import prose
@@ -21,11 +21,11 @@ def tree(tmp_path):
 
 
 def test_a_clean_project_has_no_findings(tree):
-    assert checks.check(tree.root) == []
+    assert inspection.check(tree.root) == []
 
 
 def test_the_project_has_no_findings():
-    findings = checks.check(lessons.ROOT)
+    findings = inspection.check(lessons.ROOT)
     assert not findings, "\n".join(findings)
 
 
@@ -116,7 +116,7 @@ def picture_without_text(cell):
 
 
 def widget(cell):
-    cell.outputs[0].data[notebooks.WIDGET_VIEW] = {"model_id": "x"}
+    cell.outputs[0].data[inspection.WIDGET_VIEW] = {"model_id": "x"}
 
 
 def same_id(notebook):
@@ -314,7 +314,9 @@ FAULTS = {
 def test_a_fault_is_found_in_its_file_and_cell(tree, fault):
     plant, places, says = FAULTS[fault]
     plant(tree)
-    findings = [f for f in checks.check(tree.root) if "run nav" in says or "run nav" not in f]  # bars follow the rest
+    findings = [
+        f for f in inspection.check(tree.root) if "run nav" in says or "run nav" not in f
+    ]  # bars follow the rest
     assert any(says in finding for finding in findings), findings
     assert all(finding.startswith(tuple(places.split())) for finding in findings), findings
     assert any(finding.startswith(places.split()[0]) for finding in findings)
@@ -324,7 +326,7 @@ def test_a_cell_that_was_synced_and_not_translated_is_one_finding(tree):
     with tree.edit("en", SECOND) as notebook:
         notebook.cells.insert(2, lessons.nbformat.v4.new_markdown_cell("What comes after the first?", id="new"))
     assert notebooks.perform(notebooks.arguments().parse_args(["sync"]), tree.root)[1]
-    findings = checks.check(tree.root)
+    findings = inspection.check(tree.root)
     assert [finding.split(":")[0] for finding in findings] == [f"notebooks/{x}/{SECOND}#new" for x in ("de", "sv")]
     assert "translated 02_second new --lang de" in findings[0]
 
@@ -333,25 +335,25 @@ def test_versions_papers_and_quoted_titles_are_no_faults(tree):
     more = " In Version 2.13 und bei Llama 3.3 (arXiv 1502.03167) steht „How to train the one that is best“."
     with tree.edit("de", FIRST) as notebook:
         lessons.by_id(notebook)["read"].source += more
-    assert checks.check(tree.root) == []
+    assert inspection.check(tree.root) == []
 
 
 def test_wikipedia_and_the_folder_of_a_language_may_differ_in_links():
     english = "[a](https://en.wikipedia.org/wiki/Mean) [b](../../en/x.md) [c](x.ipynb#What-is-it?)"
     german = "[a](https://de.wikipedia.org/wiki/Mittelwert) [b](../../de/x.md) [c](x.ipynb#Was-ist-das?)"
-    assert checks.differences(english, german) == []
-    assert checks.differences(english, german.replace("x.md", "y.md")) != []
+    assert inspection.differences(english, german) == []
+    assert inspection.differences(english, german.replace("x.md", "y.md")) != []
 
 
 def test_words_in_a_formula_may_differ_and_its_symbols_not():
-    assert checks.differences(r"$x_\text{mean} = 1.5$", r"$x_\text{Mittel} = 1{,}5$") == []
-    assert checks.differences("$a$ and $b$", "$b$ und $a$") == []
-    assert checks.differences("$x$ and $x$", "$x$") != []
+    assert inspection.differences(r"$x_\text{mean} = 1.5$", r"$x_\text{Mittel} = 1{,}5$") == []
+    assert inspection.differences("$a$ and $b$", "$b$ und $a$") == []
+    assert inspection.differences("$x$ and $x$", "$x$") != []
 
 
 def test_handed_out_notebooks_need_no_outputs(tree):
     for language in lessons.LANGUAGES:
-        for folder in lessons.UNTESTED:
+        for folder in lessons.ASSIGNMENTS:
             with tree.edit(language, FIRST) as notebook:
                 pass
             for cell in notebook.cells:
@@ -360,7 +362,7 @@ def test_handed_out_notebooks_need_no_outputs(tree):
                     cell.metadata.pop("executed")
             lessons.by_id(notebook)["idea"].source = lessons.by_id(notebook)["idea"].source.replace("02_", "../02_")
             lessons.write(tree.path(language, f"{folder}/{FIRST}"), notebook)
-    findings = checks.check(tree.root)
+    findings = inspection.check(tree.root)
     assert findings and all(re.search("nav|behind", finding) for finding in findings)
 
 

@@ -4,8 +4,9 @@ import re
 
 import pytest
 
-import checks
+import inspection
 import lessons
+import links
 import navigation
 import notebooks
 from small_tree import TRANSLATED, Tree
@@ -72,7 +73,7 @@ def test_sync_copies_changed_code_drops_its_outputs_and_keeps_the_others(tree):
     assert tree.cell("de", FIRST, "setup").source.endswith('language.use("de")\nprint(1)')
     assert tree.cell("de", FIRST, "setup").execution_count is None
     assert tree.cell("de", FIRST, "picture") == picture and picture.outputs
-    assert any("#setup: its outputs are missing" in finding for finding in checks.check(tree.root))
+    assert any("#setup: its outputs are missing" in finding for finding in inspection.check(tree.root))
 
 
 def test_sync_keeps_translations_and_marks_and_names_what_is_behind(tree):
@@ -206,7 +207,7 @@ def test_translated_marks_cells_in_both_languages(tree, lesson):
         lessons.by_id(notebook)["read"].source += " It grows."
     report, good = run(tree, "translated", lesson, "read", "title")
     assert good and f"notebooks/de/{FIRST}: marked: read title" in report
-    assert checks.check(tree.root) == []
+    assert inspection.check(tree.root) == []
 
 
 @pytest.mark.parametrize("words", (("01_first", "read", "--lang", "sv"), (f"notebooks/sv/{FIRST}", "read")))
@@ -216,7 +217,7 @@ def test_translated_marks_cells_of_one_language(tree, words):
     before = tree.bytes()
     run(tree, "translated", *words)
     assert changed(before, tree) == {f"sv/{FIRST}"}
-    assert [finding.split(":")[0] for finding in checks.check(tree.root)] == [f"notebooks/de/{FIRST}#read"]
+    assert [finding.split(":")[0] for finding in inspection.check(tree.root)] == [f"notebooks/de/{FIRST}#read"]
 
 
 @pytest.mark.parametrize(
@@ -301,5 +302,5 @@ def test_nav_links_assignments_one_level_deeper_and_among_themselves(tree):
     )
     for path in lessons.all_notebooks(tree.root):
         for bar in (lessons.read(path).cells[0], lessons.read(path).cells[-1]):
-            assert list(checks.dead(tree.root, path, bar.source, "")) == []
+            assert list(links.dead(tree.root, path, bar.source, "")) == []
     assert len(navigation.bars(tree.books(), "de", f"assignments/{FIRST}")) == 2

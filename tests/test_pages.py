@@ -2,7 +2,7 @@
 
 import pytest
 
-import checks
+import inspection
 import lessons
 import notebooks
 import pages
@@ -35,7 +35,7 @@ def test_the_pages_of_the_project_have_no_findings():
 
 
 def test_clean_pages_have_no_findings(tree):
-    assert pages.check(tree.root) == [] and checks.check(tree.root) == []
+    assert pages.check(tree.root) == [] and inspection.check(tree.root) == []
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_a_page_that_one_language_lacks_or_has_alone_is_found(tree):
 
 def test_a_link_of_a_page_that_leads_nowhere_is_found(tree):
     tree.replace("notebooks/de/teachers.md", "01_first", "03_third")
-    assert "notebooks/de/teachers.md: the link 03_third.ipynb leads to no file of the project" in checks.check(
+    assert "notebooks/de/teachers.md: the link 03_third.ipynb leads to no file of the project" in inspection.check(
         tree.root
     )
 

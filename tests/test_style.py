@@ -71,4 +71,4 @@ def test_only_safetensors_hold_weights():
 def test_jupyterlab_gets_its_settings_from_the_installation():
     """Without them the arrow keys move between cells and not inside a widget, and a news question covers the page."""
     settings = Path(sys.prefix, "share/jupyter/lab/settings/overrides.d/norm-lessons.json")
-    assert settings.read_text() == (ROOT / "binder" / "norm-lessons.json").read_text()
+    assert settings.read_text() == (ROOT / "helpers" / "jupyterlab.json").read_text()

@@ -219,8 +219,8 @@ def make_cache(home):
 def bench_load(repeat):
     with tempfile.TemporaryDirectory() as home:
         digest = make_cache(home)
-        timed = "import time, torch\nstart = time.perf_counter()\n{imports}\nmiddle = time.perf_counter()\n{load}\n"
-        timed += "print(time.perf_counter() - {since})"
+        template = "import time, torch\nstart = time.perf_counter()\n{imports}\nmiddle = time.perf_counter()\n{load}\n"
+        template += "print(time.perf_counter() - {since})"
         sides = {
             "ours": {
                 "imports": "from helpers import models\nfrom huggingface_hub import try_to_load_from_cache\nimport tokenizers",
@@ -231,12 +231,12 @@ def bench_load(repeat):
                 "load": f"GPT2LMHeadModel.from_pretrained('openai-community/gpt2', revision='{REVISION}')",
             },
         }
-        child(timed.format(**sides["ours"], since="start"), HF_HOME=home, HF_HUB_OFFLINE="1")  # hashed once
+        child(template.format(**sides["ours"], since="start"), HF_HOME=home, HF_HUB_OFFLINE="1")  # hashed once
         for since, what in (("middle", "the call alone"), ("start", "with the libraries’ import, torch’s apart")):
             times = {side: [] for side in sides}
             for _ in range(repeat):
                 for side, parts in sides.items():
-                    code = timed.format(**parts, since=since)
+                    code = template.format(**parts, since=since)
                     times[side].append(child(code, HF_HOME=home, HF_HUB_OFFLINE="1"))
             medians = (statistics.median(times[side]) for side in ("ours", "theirs"))
             row(f"load GPT-2 small from the cache, {what}", *medians, "s", 1.2)

@@ -13,8 +13,8 @@ from pathlib import Path
 import nbformat
 
 from helpers.language import say
+from lessons import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 OURS = """
 from helpers import explorers
 explorers.residual_stream("bundled/ln-pre")

@@ -204,8 +204,3 @@ def attempt_of(student, assignment, file, origins):
         number += 1
     taken[name] = file
     return name
-
-
-def attempts(student, students):
-    """Return all names of a student's attempts among the names of submissions."""
-    return sorted(name for name in students if name.partition(ATTEMPT)[0] == student)

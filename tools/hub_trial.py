@@ -8,7 +8,7 @@ It prints for each student the time and the peak memory, and what is wrong with 
 
 Beside requirements.txt it needs Linux, `pip install jupyterhub==6.1.1` and, with Node.js 20 or later,
 `npm install -g configurable-http-proxy@5.3.0`. CI does not run it: it has no such Node.js, and installing would take
-longer than the test. `pytest -m hub` tries it with two students and a notebook of three cells.
+longer than the test. `pytest -m jupyterhub` tries it with two students and a notebook of three cells.
 
 The hub is for this trial only: all students run as the user who starts it. SimpleLocalProcessSpawner tells a server
 its limits of 2 GB and one core and enforces neither; the systemd spawner of The Littlest JupyterHub and Kubernetes do.

@@ -51,7 +51,7 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError
 from tqdm import tqdm
 
 import badges
-import checks
+import inspection
 import navigation
 import pages
 import spelling
@@ -60,7 +60,6 @@ from lessons import OTHERS, ROOT, all_notebooks, digest, end, load, solved
 
 KERNELS = 2  # at once: importing torch dominates, and more do not help on two cores
 CELL_LIMIT = 120  # seconds
-WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 
 
 def execute(notebook, folder, progress=lambda: None):
@@ -107,7 +106,7 @@ def clean(notebook):
         if cell.cell_type == "code":
             cell.metadata["executed"] = digest(cell.source)
             for output in cell.outputs:
-                output.get("data", {}).pop(WIDGET_VIEW, None)
+                output.get("data", {}).pop(inspection.WIDGET_VIEW, None)
 
 
 def out_of_bounds(notebook):
@@ -182,7 +181,7 @@ def perform(args, root):
     if args.command == "badges":
         return badges.badges(root, args.repository, args.hub), True
     if args.command == "check":
-        findings = checks.check(root) + pages.check(root)
+        findings = inspection.check(root) + pages.check(root)
         return findings or ["nothing found"], not findings
     if args.command == "spelling":
         findings = spelling.unknown(root)

@@ -33,7 +33,7 @@ PLATFORMS = {  # as install.py calls them → uv's name, pip's tags
     "linux-x86_64": ("x86_64-manylinux_2_28", [f"manylinux_2_{n}_x86_64" for n in range(28, 4, -1)]),
 }
 PLATFORMS["linux-x86_64"][1].extend(f"manylinux{year}_x86_64" for year in (2014, 2010, 1))
-PROJECT = ("LICENSE", "README.md", "binder", "helpers", "notebooks", "pyproject.toml", "requirements.txt", "tools")
+PROJECT = ("LICENSE", "README.md", "helpers", "notebooks", "pyproject.toml", "requirements.txt", "tools")
 NOT_FOR_STUDENTS = shutil.ignore_patterns("solutions", "__pycache__", ".*", "predictions.json*", "*.egg-info")
 
 

@@ -8,7 +8,7 @@ import re
 
 import nbformat
 
-import checks
+import inspection
 from lessons import LANGUAGES, OTHERS, digest, where
 
 MARK = re.compile(r"\A<!-- translation of ([0-9a-f]*) -->\n")
@@ -37,10 +37,10 @@ def check(root):
             at = where(language, name)
             if language != "en" and name in english:
                 words = f"{name.removesuffix('.md')} --lang {language}"
-                findings += checks.compare_text(english[name], page, at, words)
-            if not checks.is_copy(english.get(name), page) or language == "en":
-                findings += checks.written(page.source, language, at)
-            if found := checks.MACHINE_PATH.search(page.source):
+                findings += inspection.compare_text(english[name], page, at, words)
+            if not inspection.is_copy(english.get(name), page) or language == "en":
+                findings += inspection.written(page.source, language, at)
+            if found := inspection.MACHINE_PATH.search(page.source):
                 findings.append(f"{at}: {found[0]} is a path of one machine; take it out")
     return findings
 

@@ -14,8 +14,8 @@ import nbformat
 from jupyter_client.manager import start_new_kernel
 
 import clicks
+from lessons import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 SHARED = ("torch", "transformers", "babel")  # with the pins of requirements.txt, so that only the peer differs
 ENVIRONMENTS = {  # name → further pins, and for each peer what it keeps; see contestants.py
     "transformer-lens-3": (["transformer-lens==3.9.0"], {"HookedTransformer": ("all", "stream")}),

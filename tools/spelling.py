@@ -9,7 +9,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
-import checks
+import catalogue
+import inspection
 import pages
 import prose
 from lessons import BARS, LANGUAGES, load, where
@@ -46,13 +47,13 @@ def texts(root):
     books = load(root)
     for language in LANGUAGES:
         for name, notebook in books[language].items():
-            waiting = checks.waiting(books, language, name)
+            waiting = inspection.waiting(books, language, name)
             for cell in notebook.cells:
                 if cell.get("id") not in (*BARS, *waiting):
                     yield from ((language, where(language, name, cell), text) for text in of_cell(cell, language))
-        for key, text in checks.catalogue_of(root, language).items():
+        for key, text in catalogue.catalogue_of(root, language).items():
             yield language, f"helpers/text/{language}.toml#{key}", re.sub(r"\{\w*\}", " ", text)
-        for at, text in checks.sentences_of(root, language).items():
+        for at, text in catalogue.sentences_of(root, language).items():
             yield language, at, re.sub(r"\{\w*\}", " ", prose.plain(text or ""))
     for path in sorted(root.glob("*.md")):
         source = re.sub(r"^    .*$", "", path.read_text(encoding="utf8"), flags=re.M)  # indented code
@@ -64,10 +65,10 @@ def texts(root):
 def of_cell(cell, language):
     """Yield the prose of a cell: its text and the alternative texts in it and in its outputs."""
     if cell.cell_type == "markdown":
-        source = prose.without_quotes(cell.source) if cell.get("id") in checks.CITING else cell.source
+        source = prose.without_quotes(cell.source) if cell.get("id") in inspection.CITING else cell.source
         yield words_of(source, language)
     for output in cell.get("outputs", []):
-        source = checks.joined(output.get("data", {}).get("text/html", ""))
+        source = inspection.joined(output.get("data", {}).get("text/html", ""))
         yield from (alt for _, alt in prose.parts(source).images)
 
 

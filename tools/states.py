@@ -11,7 +11,6 @@ import ipywidgets
 from helpers import explorers, models, race
 from helpers.language import number, say
 
-KINDS = {ipywidgets.SelectionSlider: "range", ipywidgets.Checkbox: "checkbox"}
 FEW = 3  # up to so many options are radio buttons, more a drop-down list
 
 
@@ -49,7 +48,7 @@ STEPS = {
 
 @dataclass
 class Control:
-    """What chooses among the states. kind: "radio", "select", "range" or "checkbox"; start: an index of options."""
+    """What chooses among the states. kind: "radio", "select" or "checkbox"; start: an index of options."""
 
     name: str
     label: str
@@ -91,14 +90,13 @@ def prepare(name, arguments):
         return stored_runs(name, explorer)
     controls, values = [], []
     for key, choose in choices.items():
-        widget, labels = explorer.controls[key], {}
-        options = [value for _, value in widget.options] if hasattr(widget, "options") else [False, True]
-        if hasattr(widget, "options"):
-            labels = {value: label for label, value in widget.options}
-        chosen = choose(options)
-        kind = KINDS.get(type(widget), "radio" if len(chosen) <= FEW else "select")
+        widget = explorer.controls[key]
+        box = isinstance(widget, ipywidgets.Checkbox)
+        labels = dict.fromkeys((False, True), "") if box else {value: label for label, value in widget.options}
+        chosen = choose(list(labels))
+        kind = "checkbox" if box else "radio" if len(chosen) <= FEW else "select"
         start = chosen.index(widget.value)
-        controls.append(Control(key, widget.description, kind, [labels.get(v, "") for v in chosen], start))
+        controls.append(Control(key, widget.description, kind, [labels[value] for value in chosen], start))
         values.append(chosen)
     states = [dict(zip(choices, combination)) for combination in itertools.product(*values)]
     return Prepared(name, controls, [draw(explorer, state) for state in states])

@@ -1,6 +1,7 @@
 """Train the bundled family: five small decoders, alike but for the norm, its placement and the rate that it bears.
 
     python tools/train_bundled.py CORPUS [--only NAME ...] [--steps N] [--peak-rate R] [--out DIR] [--work DIR]
+                                   [--threads N]
 
 CORPUS is a folder with en.txt, de.txt and sv.txt: one paragraph a line, a blank line between
 books. The last 5 % of each book are held out. Steps:
@@ -23,6 +24,7 @@ from safetensors.torch import save_file
 from tqdm import tqdm
 
 from helpers import experiments, gpt
+from helpers.language import LANGUAGES
 
 FAST, CAREFUL = {"peak_rate": 2e-3, "warmup": 200}, {"peak_rate": 1e-3, "warmup": 800}
 FAMILY = {  # placement, norm, and the rate that its placement bears: at 1.5e-3 post-norm stays at the unigram entropy
@@ -32,7 +34,6 @@ FAMILY = {  # placement, norm, and the rate that its placement bears: at 1.5e-3 
     "rms-sandwich": ("sandwich", "rmsnorm", FAST),
     "ln-deepnorm": ("deepnorm", "layernorm", CAREFUL),
 }
-LANGUAGES = ("en", "de", "sv")
 SETTINGS = {
     "vocab_size": 256, "positions": 128, "width": 96, "layers": 12, "heads": 4,
     "steps": 4000, "batch": 16, "weight_decay": 0.01,

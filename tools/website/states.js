@@ -3,16 +3,11 @@ for (const explorer of document.querySelectorAll(".explorer")) {
   const states = JSON.parse(explorer.querySelector("script").textContent);
   const image = explorer.querySelector("img"), form = explorer.querySelector("form");
   const chosen = (control) => {
-    const input = control.querySelector("input:checked, input[type=range], select");
+    const input = control.querySelector("input:checked, select");
     return input === null ? 0 : input.type === "checkbox" ? 1 : Number(input.value);
   };
   form.addEventListener("submit", (event) => event.preventDefault());
-  form.addEventListener("input", (event) => {
-    if (event.target.type === "range") {
-      const text = JSON.parse(event.target.dataset.texts)[event.target.value];
-      event.target.setAttribute("aria-valuetext", text);
-      event.target.nextElementSibling.textContent = text;
-    }
+  form.addEventListener("input", () => {
     let index = 0; // the last control changes fastest
     for (const control of form.querySelectorAll("[data-control]"))
       index = index * Number(control.dataset.count) + chosen(control);

@@ -2,25 +2,22 @@
 
 import json
 import re
-import string
-import tomllib
-from urllib.parse import unquote
 
+import catalogue
+import links
 import navigation
 import prose
 import wording
 from lessons import (
+    ASSIGNMENTS,
     BARS,
     LANGUAGES,
     OTHERS,
-    UNTESTED,
     by_id,
     digest,
     ids,
     in_language,
     load,
-    path_of,
-    read,
     state,
     where,
 )
@@ -33,7 +30,7 @@ MACHINE_PATH = re.compile(r"(?<![\w.])/(?:root|home|tmp|work|Users)/[\w.+-]*")
 def check(root):
     """Return all findings of the tree below a folder; only one if a file cannot be read at all."""
     try:
-        books, vocabulary = load(root), vocabulary_of(root)
+        books, vocabulary = load(root), catalogue.vocabulary_of(root)
     except ValueError as error:
         return [str(error).replace(f"{root}/", "")]
     findings = [*missing(books)]
@@ -44,10 +41,9 @@ def check(root):
             findings += texts(notebook, language, name, waiting(books, language, name))
             findings += outputs(notebook, language, name, vocabulary)
             findings += bars(books, language, name)
-    findings += links(root, books)
+    findings += links.check(root, books)
     findings += page_words(root)
-    findings += catalogue(root)
-    findings += sentences(root)
+    findings += catalogue.check(root)
     return list(dict.fromkeys(findings))
 
 
@@ -182,6 +178,16 @@ def written(source, language, at, terms=True):
         yield from wording.alternative(alt, language, at)
 
 
+# the wording of the README
+
+
+def page_words(root):
+    """Find what is wrong with the wording of the README, which is English."""
+    for path in sorted(root.glob("*.md")):
+        source, at = path.read_text(encoding="utf8"), path.relative_to(root).as_posix()
+        yield from wording.words(prose.plain(prose.without_titles(source, "en")), "en", at)
+
+
 # what running leaves behind
 
 
@@ -190,8 +196,8 @@ def outputs(notebook, language, name, vocabulary=prose.WORDS):
     if "widgets" in notebook.metadata:
         yield f"{where(language, name)}: holds the state of widgets; run it with tools/notebooks.py run"
     code = [cell for cell in notebook.cells if cell.cell_type == "code" and cell.source.strip()]
-    handed_out = name.split("/")[0] in UNTESTED
-    shown = [cell for cell in code if cell.get("outputs") or not handed_out]
+    assignment = name.split("/")[0] in ASSIGNMENTS
+    shown = [cell for cell in code if cell.get("outputs") or not assignment]
     stale = [cell for cell in shown if cell.metadata.get("executed") != digest(cell.source)]
     if stale:
         more = f" (and of {len(stale) - 1} more cells: {' '.join(c.id for c in stale[1:])})" * (len(stale) > 1)
@@ -199,19 +205,19 @@ def outputs(notebook, language, name, vocabulary=prose.WORDS):
             f"{where(language, name, stale[0])}: its outputs{more} are missing or come from another source; "
             "run the notebook"
         )
-    elif not handed_out and [c.get("execution_count") for c in code] != list(range(1, len(code) + 1)):
+    elif not assignment and [c.get("execution_count") for c in code] != list(range(1, len(code) + 1)):
         first = next(c for i, c in enumerate(code, 1) if c.get("execution_count") != i)
         yield f"{where(language, name, first)}: not executed from top to bottom; run the notebook"
     for cell in code:
         at = where(language, name, cell)
         for output in cell.get("outputs", []):
-            yield from one_output(output, handed_out, language, at, vocabulary)
+            yield from one_output(output, assignment, language, at, vocabulary)
 
 
-def one_output(output, handed_out, language, at, vocabulary):
+def one_output(output, assignment, language, at, vocabulary):
     """Find what is wrong with one output of a cell."""
     data = output.get("data", {})
-    if output.get("output_type") == "error" and not handed_out:
+    if output.get("output_type") == "error" and not assignment:
         yield f"{at}: ended in {output.get('ename')}; repair the cell and run the notebook"
     if WIDGET_VIEW in data:
         yield f"{at}: shows a widget, which a reader without a kernel does not see; run it with tools/notebooks.py run"
@@ -243,144 +249,3 @@ def bars(books, language, name):
     for cell, right in zip((cells[0], cells[-1]), wanted):
         if cell != right:
             yield f"{where(language, name, cell)}: not what nav writes; run nav"
-
-
-# links
-
-
-def links(root, books):
-    """Find links inside the project that lead nowhere."""
-    for language in LANGUAGES:
-        for name, notebook in books[language].items():
-            path = path_of(root, language, name)
-            for cell in notebook.cells:
-                if cell.cell_type == "markdown" and cell.get("id") not in BARS:
-                    yield from dead(root, path, cell.source, where(language, name, cell))
-    for path in pages(root):
-        yield from dead(root, path, path.read_text(encoding="utf8"), path.relative_to(root).as_posix())
-
-
-def pages(root):
-    """Return the Markdown files of the project."""
-    return sorted([*root.glob("*.md"), *root.glob("helpers/**/*.md"), *root.glob("notebooks/**/*.md")])
-
-
-def page_words(root):
-    """Find what is wrong with the wording of the README, which is English."""
-    for path in sorted(root.glob("*.md")):
-        source, at = path.read_text(encoding="utf8"), path.relative_to(root).as_posix()
-        yield from wording.words(prose.plain(prose.without_titles(source, "en")), "en", at)
-
-
-def dead(root, path, source, at):
-    """Find the links of a Markdown text, which stands in the file `path`, that lead nowhere."""
-    for link in prose.parts(source).links:
-        if re.match(r"[a-zA-Z][\w+.-]*:|//", link):
-            continue
-        target, _, anchor = unquote(link).partition("#")
-        file = (path.parent / target).resolve() if target else path.resolve()
-        if not file.is_relative_to(root.resolve()) or not file.exists():
-            yield f"{at}: the link {link} leads to no file of the project"
-        elif anchor and anchor not in anchors(file):
-            yield f"{at}: the link {link} leads to no heading of {file.name}"
-
-
-def anchors(path):
-    """Return the anchors of a notebook (as JupyterLab makes them), a Markdown file or a line of code (as GitHub does)."""
-    if path.suffix not in {".ipynb", ".md"}:
-        return {f"L{n}" for n in range(1, path.read_bytes().count(b"\n") + 2)} if path.is_file() else set()
-    if path.suffix == ".ipynb":
-        text = "\n\n".join(c.source for c in read(path).cells if c.cell_type == "markdown")
-    else:
-        text = path.read_text(encoding="utf8")
-    found = set(re.findall(r"<[^>]*\b(?:id|name)=[\"']([^\"']+)", text))
-    for heading in re.findall(r"^#+ +(.+?)(?: +#+)?\s*$", prose.FENCE.sub("", text), re.M):
-        heading = re.sub(r"[`*]", "", prose.LINK.sub(r"\2", heading))
-        slug = re.sub(r"[^\w -]", "", heading.lower()) if path.suffix == ".md" else heading
-        found.add(slug.replace(" ", "-"))
-    return found
-
-
-# the catalogue of words and the ledger
-
-
-def toml(path):
-    """Return the content of a TOML file, empty if it is not there. Raises ValueError, naming the file, for bad TOML."""
-    try:
-        return tomllib.loads(path.read_text(encoding="utf8")) if path.exists() else {}
-    except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{path}: {error}") from None
-
-
-def catalogue_of(root, language):
-    """Return the catalogue of a language, "section.key" → text."""
-    sections = toml(root / "helpers" / "text" / f"{language}.toml")
-    return {f"{section}.{key}": text for section, texts in sections.items() for key, text in texts.items()}
-
-
-def sentences_of(root, language):
-    """Return the ledger's texts and the sentences of the assignments' checks in a language.
-
-    A dictionary "file#entry.part.language" → text, None where there is none.
-    """
-    found = {
-        f"helpers/claims.toml#{claim}.{part}.{language}": entry.get(part, {}).get(language)
-        for claim, entry in toml(root / "helpers" / "claims.toml").items()
-        for part in ("claim", "measures", "found")
-    }
-    for path in sorted((root / "helpers" / "tasks").glob("*.toml")):
-        for task, entry in toml(path).items():
-            for mistake in entry["mistakes"]:
-                found[f"helpers/tasks/{path.name}#{task}.{mistake['name']}.{language}"] = mistake.get(language)
-    return found
-
-
-def vocabulary_of(root):
-    """Return for each language the words that tell it apart: frequent ones, and those of its catalogue and ledger."""
-    used = {
-        language: {
-            word.lower()
-            for text in (*catalogue_of(root, language).values(), *sentences_of(root, language).values())
-            for word in prose.words(re.sub(r"\{\w*\}", " ", text or ""))
-        }
-        for language in LANGUAGES
-    }
-    others = lambda language: set().union(
-        *(used[other] | prose.WORDS[other] for other in LANGUAGES if other != language)
-    )
-    return {language: prose.WORDS[language] | (used[language] - others(language)) for language in LANGUAGES}
-
-
-def placeholders(text):
-    """Return the names of the placeholders of a text, sorted; None if its braces do not match."""
-    try:
-        return sorted(name for _, name, _, _ in string.Formatter().parse(text) if name is not None)
-    except ValueError:
-        return None
-
-
-def catalogue(root):
-    """Find texts of the catalogue that a language lacks or has alone, and placeholders that differ."""
-    english = catalogue_of(root, "en")
-    for language in LANGUAGES:
-        own, file = catalogue_of(root, language), f"helpers/text/{language}.toml"
-        for key in [key for key in english if key not in own]:
-            yield f"{file}#{key}: missing; add it"
-        for key, text in own.items():
-            if key not in english:
-                yield f"{file}#{key}: not in the English catalogue; remove it or add it there"
-            elif not text.strip():
-                yield f"{file}#{key}: empty; write it"
-            elif placeholders(text) != placeholders(english[key]):
-                yield f"{file}#{key}: the placeholders differ from the English text; use {placeholders(english[key])}"
-            yield from wording.words(re.sub(r"\{\w*\}", "⌷", text), language, f"{file}#{key}")
-
-
-def sentences(root):
-    """Find entries of the ledger and of the assignments' checks that lack a language."""
-    for language in LANGUAGES:
-        for at, text in sentences_of(root, language).items():
-            if not text or not text.strip():
-                yield f"{at}: missing; write it"
-            else:
-                yield from wording.words(text, language, at)
