@@ -37,8 +37,9 @@ class Linear(nn.Linear):
     """(..., inputs) to (..., outputs); without gradients by oneDNN, half of MKL's time on AMD, unseen by FLOP counters."""
 
     def forward(self, x):
-        plain = x.is_cpu and x.dtype == torch.float32 and torch.backends.mkldnn.is_available()
-        if torch.is_grad_enabled() or not plain:
+        derived = torch.is_grad_enabled() or torch.autograd.forward_ad._current_level >= 0  # oneDNN has no tangents
+        plain = x.is_cpu and x.dtype == self.weight.dtype == torch.float32 and x.shape[-1:] == self.weight.shape[1:]
+        if derived or not plain or torch.is_autocast_enabled("cpu") or not torch.backends.mkldnn.is_available():
             return super().forward(x)
         return torch.ops.mkldnn._linear_pointwise(x, self.weight, self.bias, "none", [], None)
 

@@ -173,6 +173,20 @@ def test_linear_maps_as_torchs_own_with_and_without_gradients(shape, dtype):
 
 
 @torch.no_grad()
+def test_linear_leaves_to_torch_what_onednn_cannot_do():
+    linear, x, tangent = gpt.Linear(24, 48), torch.randn(5, 24), torch.randn(5, 24)
+    _, moved = torch.func.jvp(linear, (x,), (tangent,))
+    torch.testing.assert_close(moved, tangent @ linear.weight.T)
+    torch.testing.assert_close(torch.func.jacfwd(linear)(x[0]), linear.weight)
+    with torch.autocast("cpu", torch.bfloat16):
+        assert linear(x).dtype == torch.bfloat16
+    assert linear(x[:0]).shape == (0, 48)
+    for wrong in (x[:, :23], x.double()):
+        with pytest.raises(RuntimeError, match="mat1 and mat2"):
+            linear(wrong)
+
+
+@torch.no_grad()
 def test_deepnorm_keeps_more_of_its_input_than_post_norm():
     x = torch.randn(1, 1000, 24, generator=torch.Generator().manual_seed(0))
     x -= x.mean(-1, keepdim=True)
