@@ -11,7 +11,7 @@ import notebooks
 from helpers import language
 
 notebooks.KERNELS = classroom.KERNELS = 1  # one for each of the two processes that run the tests
-# two tests run at once, and threads that wait for one another take many times as long
+# threads of two processes wait for one another, many times as long
 os.environ["OMP_NUM_THREADS"] = "1"
 torch.set_num_threads(1)
 
