@@ -112,12 +112,11 @@ class residual_stream(Explorer):
             self._axes.relim()
             self._axes.autoscale(True)  # set_ylim below turned it off at the last drawing
             self._axes.autoscale_view()
-            if axis == "linear":
-                self._axes.set_ylim(bottom=0)
+            self._axes.set_ylim(bottom=0 if axis == "linear" else None)
             self._axes.locator_params("x", integer=True, nbins=13)
             handles = [line for key, line in self._lines.items() if len(shown[key][1])]
-            place = {"loc": "lower left", "bbox_to_anchor": (-0.1, 1), "ncols": 2, "fontsize": 8.5}
-            self._axes.legend(handles=handles, frameon=False, columnspacing=1, handlelength=1.6, **place)
+            style = {"frameon": False, "fontsize": 8.5, "columnspacing": 1, "handlelength": 1.6, "loc": "lower left"}
+            self._axes.legend(handles=handles, bbox_to_anchor=(-0.1, 1), ncols=2, **style)
             return figures.render(self._figure, " ".join(alt)), f"{title}. {message}"
 
 

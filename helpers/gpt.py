@@ -33,25 +33,14 @@ class Config:
             raise ValueError(f"width {self.width} is not a multiple of {self.heads} heads")
 
 
-class Linear(nn.Linear):
-    """(..., inputs) to (..., outputs); without gradients by oneDNN, half of MKL's time on AMD, unseen by FLOP counters."""
-
-    def forward(self, x):
-        derived = torch.is_grad_enabled() or torch.autograd.forward_ad._current_level >= 0  # oneDNN has no tangents
-        plain = x.is_cpu and x.dtype == self.weight.dtype == torch.float32 and x.shape[-1:] == self.weight.shape[1:]
-        if derived or not plain or torch.is_autocast_enabled("cpu") or not torch.backends.mkldnn.is_available():
-            return super().forward(x)
-        return torch.ops.mkldnn._linear_pointwise(x, self.weight, self.bias, "none", [], None)
-
-
 class Attention(nn.Module):
     """Causal self-attention, (B, T, d) to (B, T, d)."""
 
     def __init__(self, config):
         super().__init__()
         self.heads = config.heads
-        self.qkv = Linear(config.width, 3 * config.width)
-        self.out = Linear(config.width, config.width)
+        self.qkv = nn.Linear(config.width, 3 * config.width)
+        self.out = nn.Linear(config.width, config.width)
 
     def forward(self, x):
         q, k, v = (part.unflatten(-1, (self.heads, -1)).transpose(1, 2) for part in self.qkv(x).chunk(3, -1))
@@ -64,8 +53,8 @@ class MLP(nn.Module):
 
     def __init__(self, config):
         super().__init__()
-        self.up = Linear(config.width, 4 * config.width)
-        self.down = Linear(4 * config.width, config.width)
+        self.up = nn.Linear(config.width, 4 * config.width)
+        self.down = nn.Linear(4 * config.width, config.width)
 
     def forward(self, x):
         return self.down(F.gelu(self.up(x), approximate="tanh"))

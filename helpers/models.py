@@ -158,7 +158,6 @@ def _fetch(tell, title, repo, revision, sha256):
                 if not _intact(part, file.etag):
                     raise ValueError(f"{url} is damaged")
                 part.replace(blobs / file.etag)
-    # the library finds the files in place, and only links to them
     return [in_time(lambda file=file: hf_hub_download(repo, file, revision=revision, token=False)) for file in FILES]
 
 

@@ -46,8 +46,7 @@ class Explorer:
         self.message.value = f'<div role="status" style="line-height:1.4">{html.escape(message)}</div>'
 
     def _repr_mimebundle_(self, **kwargs):
-        # Readers without a kernel get the picture and its text in place of the widget; all states share a figure.
-        self._draw.cache_clear()
+        self._draw.cache_clear()  # all states share a figure, from which the picture for readers without a kernel comes
         self.refresh()
         return self.box._repr_mimebundle_(**kwargs) | (self.picture._repr_mimebundle_() if self.picture else {})
 

@@ -155,37 +155,6 @@ def test_deepnorm_scales_the_skip_path_by_alpha():
         torch.testing.assert_close(sublayer(x), (alpha + 1) * x, rtol=2e-4, atol=0)
 
 
-@pytest.mark.parametrize("shape", [(1, 1, 24), (2, 7, 24), (1, 130, 24)])
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
-def test_linear_maps_as_torchs_own_with_and_without_gradients(shape, dtype):
-    random = torch.Generator().manual_seed(0)
-    x = torch.randn(shape, generator=random).to(dtype)
-    for weight in (torch.randn(48, 24, generator=random), torch.randn(24, 48, generator=random).T):  # GPT-2's lies so
-        linear = gpt.Linear(24, 48)
-        linear.load_state_dict({"weight": weight, "bias": torch.randn(48, generator=random)}, assign=True)
-        linear.to(dtype)
-        expected = torch.nn.functional.linear(x, linear.weight, linear.bias)
-        with torch.no_grad():
-            torch.testing.assert_close(linear(x), expected.detach())
-        torch.testing.assert_close(linear(x), expected)
-        linear(x).sum().backward()
-        assert linear.weight.grad.abs().sum() > 0 and linear.bias.grad.eq(shape[0] * shape[1]).all()
-
-
-@torch.no_grad()
-def test_linear_leaves_to_torch_what_onednn_cannot_do():
-    linear, x, tangent = gpt.Linear(24, 48), torch.randn(5, 24), torch.randn(5, 24)
-    _, moved = torch.func.jvp(linear, (x,), (tangent,))
-    torch.testing.assert_close(moved, tangent @ linear.weight.T)
-    torch.testing.assert_close(torch.func.jacfwd(linear)(x[0]), linear.weight)
-    with torch.autocast("cpu", torch.bfloat16):
-        assert linear(x).dtype == torch.bfloat16
-    assert linear(x[:0]).shape == (0, 48)
-    for wrong in (x[:, :23], x.double()):
-        with pytest.raises(RuntimeError, match="mat1 and mat2"):
-            linear(wrong)
-
-
 @torch.no_grad()
 def test_deepnorm_keeps_more_of_its_input_than_post_norm():
     x = torch.randn(1, 1000, 24, generator=torch.Generator().manual_seed(0))

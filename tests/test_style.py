@@ -52,7 +52,7 @@ def test_every_import_of_helpers_is_in_the_requirements():
 def test_readme_has_the_two_commands_on_one_line_each():
     text = (ROOT / "README.md").read_text(encoding="utf8")
     commands = re.findall(r"^    (python3\.11 .*)$", text, re.M)
-    assert len(commands) == 2 and "jupyter lab" in commands[0] and commands[1].endswith("pytest")
+    assert len(commands) == 2 and "jupyter lab" in commands[0] and ".venv/bin/pytest " in commands[1]
     for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", text):
         assert (ROOT / target).exists(), target
 

@@ -8,7 +8,7 @@ from torch import nn
 
 from helpers import language
 from helpers.gpt import PLACEMENTS, Config, Decoder
-from helpers.trace import UnknownDecoder, trace
+from helpers.trace import UnknownDecoder, _Quick, trace
 
 LAYERS, WIDTH = 3, 16
 GPT = {"vocab_size": 40, "n_positions": 20, "n_embd": WIDTH, "n_layer": LAYERS, "n_head": 2}
@@ -391,3 +391,33 @@ def test_the_reference_by_hand_is_not_blind():
     stream, _ = by_hand(decoder("pre").rewired("none"), some_ids())
     assert not torch.allclose(result.stream[-1], stream[-1], rtol=1e-2)
     assert F.mse_loss(result.stream[0], stream[0]) < 1e-9
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("shape", [(1, 1, 24), (2, 7, 24), (1, 130, 24), (0, 24), (24,)])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+@pytest.mark.parametrize("bias", [True, False])
+def test_quick_linear_layers_map_as_torchs_own(shape, dtype, bias):
+    random = torch.Generator().manual_seed(0)
+    x = torch.randn(shape, generator=random).to(dtype)
+    for weight in (torch.randn(48, 24, generator=random), torch.randn(24, 48, generator=random).T):  # GPT-2's lies so
+        linear = torch.nn.Linear(24, 48, bias)
+        linear.weight.copy_(weight) if weight.is_contiguous() else setattr(linear, "weight", torch.nn.Parameter(weight))
+        linear.to(dtype)
+        expected = linear(x)
+        with _Quick():
+            torch.testing.assert_close(linear(x), expected)
+
+
+def test_only_the_trace_takes_the_quick_linear_layers(monkeypatch):
+    model = Decoder(Config(vocab_size=50, positions=40, width=24, layers=3, heads=4)).eval()
+    calls = []
+    quick = torch.ops.mkldnn._linear_pointwise
+    monkeypatch.setattr(torch.ops.mkldnn, "_linear_pointwise", lambda *given: calls.append(1) or quick(*given))
+    result = trace(model, some_ids())
+    assert len(calls) == 4 * model.config.layers or not torch.backends.mkldnn.is_available()
+    del calls[:]
+    with torch.no_grad():
+        torch.testing.assert_close(model.hidden(some_ids()), result.final)
+    model(some_ids()).sum().backward()
+    assert calls == []
