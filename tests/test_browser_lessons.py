@@ -18,7 +18,7 @@ OURS = ".jp-OutputArea, .jp-RenderedMarkdown"  # what the lessons put on the pag
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory):
-    """JupyterLab over a copy of the project, which draws all cells at once, and a page."""
+    """JupyterLab over a copy of the project, which draws all cells at once."""
     root, config = tmp_path_factory.mktemp("root"), tmp_path_factory.mktemp("config")
     for name in ("notebooks", "helpers", "tools"):
         shutil.copytree(ROOT / name, root / name)
@@ -27,8 +27,15 @@ def lab(tmp_path_factory):
     settings = config / "lab" / "user-settings" / "@jupyterlab" / "notebook-extension" / "tracker.jupyterlab-settings"
     settings.parent.mkdir(parents=True)
     settings.write_text(json.dumps({"windowingMode": "none"}))
-    with browser.lab(root, config) as address, browser.page() as (page, errors):
-        yield root, address, page, errors
+    with browser.lab(root, config) as address:
+        yield root, address
+
+
+@pytest.fixture
+def page():
+    """A page of its own, so that no notebook suffers from those before it, and the errors of its console."""
+    with browser.page() as opened:
+        yield opened
 
 
 def violations(page):
@@ -39,9 +46,8 @@ def violations(page):
 
 
 @pytest.mark.parametrize("name", PATHS, ids=str)
-def test_runs_and_can_be_read_by_everybody(lab, name):
-    root, address, page, console = lab
-    console.clear()
+def test_runs_and_can_be_read_by_everybody(lab, page, name):
+    (_, address), (page, console) = lab, page
     notebook = browser.Notebook(page, address, name)
     notebook.run_all()
     if name.parent.name == "assignments":  # nothing is answered yet, and the first check says so
@@ -59,8 +65,8 @@ def test_runs_and_can_be_read_by_everybody(lab, name):
     notebook.shut_down()
 
 
-def test_saved_in_lab_all_is_fine_but_the_outputs_and_reopened_it_works_again(lab):
-    root, address, page, console = lab
+def test_saved_in_lab_all_is_fine_but_the_outputs_and_reopened_it_works_again(lab, page):
+    (root, address), (page, console) = lab, page
     name = "notebooks/de/04_residual_stream.ipynb"
     notebook = browser.Notebook(page, address, name)
     notebook.run_all()
