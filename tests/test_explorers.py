@@ -4,6 +4,7 @@ import itertools
 import json
 import re
 import threading
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
@@ -76,9 +77,16 @@ def test_a_picture_seen_before_is_not_drawn_again(explorer, monkeypatch):
     assert explorer.image.value == first and explorer.error is None
 
 
-def test_memory_of_pictures_is_bounded(explorer):
+def test_memory_of_pictures_is_bounded(explorer, monkeypatch):
     assert explorer._draw.cache_info().maxsize == 300  # of about 40 kB each
-    assert explorer._draw.cache_info().currsize == 1
+    explorer._draw = lru_cache(3)(explorer._draw.__wrapped__)
+    for token in range(7):
+        set_all(explorer, token=token)
+    drawn = []
+    monkeypatch.setattr(figures, "render", lambda *given, render=figures.render: drawn.append(1) or render(*given))
+    for token in (5, 4, 6, 5, 0):  # the last three are kept
+        set_all(explorer, token=token)
+    assert len(drawn) == 1
 
 
 def test_rewired_is_labelled_as_what_it_is(explorer):

@@ -268,3 +268,9 @@ def test_installer_speaks_the_three_languages_and_needs_the_standard_library_onl
 
 def test_windows_gets_a_start_file_of_its_own():
     assert "HF_HUB_OFFLINE=1" in install.WINDOWS_START and r".venv\Scripts\python" in install.WINDOWS_START
+
+
+def test_an_index_that_does_not_answer_is_named_before_pip_waits_for_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(offline, "fetch", lambda *_: pytest.fail("pip was started"))
+    with pytest.raises(ValueError, match="http://127.0.0.1:9/whl does not answer"):
+        offline.fill(tmp_path / "stick", index="http://127.0.0.1:9/whl")

@@ -18,6 +18,8 @@ import shutil
 import subprocess
 import sys
 import tomllib
+import urllib.error
+import urllib.request
 from importlib.util import find_spec
 from pathlib import Path
 from zipfile import ZipFile, is_zipfile
@@ -42,6 +44,8 @@ def fill(stick, lang="en", platform=None, index=None, root=ROOT):
     contents = begin(stick)
     platform = platform or install.HERE
     wheels = stick / "wheels" / platform
+    if index:
+        ask(index)
     fetch(wheels, packages(root), platform, ["--extra-index-url", index] if index else [])
     weights = copy_weights(stick / "weights" / "hub")
     copy_project(root, stick / "project")
@@ -74,6 +78,16 @@ def begin(stick):
     stick.mkdir(parents=True, exist_ok=True)
     record.write_text(json.dumps(contents), encoding="utf8")
     return contents
+
+
+def ask(index):
+    """Raise ValueError if an index does not answer: pip would wait for it again with each of about 130 packages."""
+    try:
+        urllib.request.urlopen(index, timeout=10).close()
+    except urllib.error.HTTPError:
+        pass  # an answer, too
+    except OSError as error:
+        raise ValueError(f"{index} does not answer ({error}); try again later, or leave it out") from None
 
 
 def packages(root):
