@@ -28,7 +28,8 @@ class residual_stream(Explorer):
         self._lines = {name: self._axes.plot([], [], markersize=6, **style | own)[0] for name, style, own in styles}
         text = ipywidgets.Text(prompt or say("explorer.example"), continuous_update=False)
         text.description, text.style.description_width, text.layout.width = say("explorer.prompt"), "initial", "95%"
-        checkbox = lambda key, value: ipywidgets.Checkbox(value=value, description=say(key), indent=False)
+        wide = {"indent": False, "layout": {"width": "max-content"}}
+        checkbox = lambda key, value: ipywidgets.Checkbox(value=value, description=say(key), **wide)
         controls = {
             "model": choice("model", models.NAMES, model),
             "placement": choice("wiring", ("trained", "pre", "post"), placement, ipywidgets.RadioButtons),
@@ -117,13 +118,13 @@ class residual_stream(Explorer):
             handles = [line for key, line in self._lines.items() if len(shown[key][1])]
             style = {"frameon": False, "fontsize": 8.5, "columnspacing": 1, "handlelength": 1.6, "loc": "lower left"}
             self._axes.legend(handles=handles, bbox_to_anchor=(-0.1, 1), ncols=2, **style)
-            return figures.render(self._figure, " ".join(alt)), f"{title}. {message}"
+            return figures.render(self._figure, " ".join(alt)), f"{' '.join(alt)} {message}".strip()
 
 
 def placement(placement="pre", norm="layernorm", layers=16):
     """Return the explorer of a decoder at initialisation, block by block; arguments are the state it starts in."""
     figure, lines = Figure(figsize=(9.6, 4.4)), []
-    figure.subplots_adjust(left=0.08, right=0.98, bottom=0.12, top=0.8, wspace=0.25)
+    figure.subplots_adjust(left=0.1, right=0.98, bottom=0.12, top=0.8, wspace=0.35)
     for axes, y_label, styles in zip(figure.subplots(1, 2), ("mean_square", "gradient"), ((1, 1), (1, 3))):
         axes.set(xlabel=say("axis.block_only"), ylabel=say(f"lesson3.{y_label}"), yscale="log")
         axes.grid(alpha=0.3)
@@ -131,7 +132,7 @@ def placement(placement="pre", norm="layernorm", layers=16):
         lines.append(axes.plot([], [], markersize=4, **figures.STYLES[0])[0])
         lines += (axes.plot([], [], color=figures.STYLES[i]["color"], linestyle="--")[0] for i in styles)
     windows = experiments.random_windows(experiments.sentences(2000), 32, 4, seed=0)
-    new = lambda *shape: experiments.initialise(gpt.Decoder(gpt.Config(28, 32, 64, *shape)))
+    new = lambda *shape: experiments.initialise(gpt.Decoder(gpt.Config(28, 32, 64, *shape))).double()
     start = lambda placement, norm, layers: experiments.at_initialisation(new(layers, 4, placement, norm), windows)
 
     def draw(placement, norm, layers):
@@ -192,8 +193,8 @@ def layer_norm_steps(shift=2, scale=1, outlier=0):
     """Return the explorer of LayerNorm on scale · z + shift, where z has mean 0 and variance 1; see the lists."""
     z = layer_norm(torch.tensor([-1.0, 0.5, 1.5, -0.5, 1.0, -1.5], dtype=torch.float64), eps=0)
     gamma, beta = torch.tensor([[1, 1, 2, 1, 0.5, 1], [0, 0, 0, 1, 0, -1]])
-    figure = Figure(figsize=(7.2, 2.8))
-    panels = figure.subplots(1, 4, gridspec_kw=dict(left=0.08, right=0.96, bottom=0.1, top=0.74, wspace=0.6))
+    figure = Figure(figsize=(9.6, 3.2))
+    panels = figure.subplots(1, 4, gridspec_kw=dict(left=0.06, right=0.98, bottom=0.1, top=0.76, wspace=0.45))
     kept = [axes.bar(range(1, 7), [0] * 6, color=figures.STYLES[0]["color"]) for axes in panels]
     for axes in panels:
         axes.set_xticks(range(1, 7))
@@ -207,7 +208,7 @@ def layer_norm_steps(shift=2, scale=1, outlier=0):
             for axes, bars, (name, row), limit in zip(panels, kept, rows.items(), (0, 0, 2.5, 5)):
                 mean, variance = row.mean().round(decimals=7), row.var(correction=0)
                 titles.append(say("lesson1.panel", step=say(name), mean=mean, variance=variance))
-                axes.set_title(titles[-1], fontsize=9)
+                axes.set_title(titles[-1], fontsize=10)
                 limit = limit or max(1.1 * row.abs().max().item(), 1e-4)
                 axes.set_ylim(-limit, limit)
                 for bar, height in zip(bars, row.tolist()):

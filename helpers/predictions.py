@@ -25,7 +25,7 @@ def load():
 
 def save(question, entry):
     """Add or replace one entry; another notebook may write at the same time. Raises OSError if it cannot be kept."""
-    with FileLock(f"{FILE}.lock", timeout=5):
+    with FileLock(FILE.with_name(f".{FILE.name}.lock"), timeout=5):
         part = FILE.with_suffix(".part")
         part.write_text(json.dumps(load() | {question: entry}, indent=1), encoding="utf8")
         part.replace(FILE)

@@ -83,7 +83,10 @@ class WarmupRace(Explorer):
             if live:
                 told.append(say("race.alt_live", step=len(live), steps=run.steps, loss=live[-1]))
                 draw(chunked(live), color="#B34700", marker=".", label=say("race.live", seed=self._seed))
-            self._axes.set(xlim=(0, run.steps), ylim=(0, 5))
+            high = max([5, *(loss for line in self._axes.lines[1:] for loss in line.get_ydata())])
+            scale = {"yscale": "linear", "ylim": (0, 5)} if high == 5 else {"yscale": "log", "ylim": (1, 2 * high)}
+            self._axes.set(xlim=(0, run.steps), **scale)
+            figures.write_numbers(self._axes)
             self._axes.legend(frameon=False, loc="lower left", ncols=2)
             return figures.render(self._figure, " ".join(told)), " ".join(told)
 
@@ -97,7 +100,7 @@ class WarmupRace(Explorer):
     def halt(self, _=None):
         """Stop the live run; it ends before its next step."""
         with self._lock:
-            self._live, self.train.disabled, self.stop.disabled = None, False, True
+            self._live, self.train.disabled, self.stop.disabled, self.progress.value = None, False, True, 0
 
     def _train(self, state):
         me, live, run = threading.current_thread(), [], self._run(**state)[0]

@@ -2,8 +2,10 @@
 
 import itertools
 
+import nbformat
 import pytest
 import torch
+from nbclient import NotebookClient
 
 import clicks
 import contestants
@@ -47,6 +49,14 @@ def test_the_clicks_lead_through_sixteen_states_and_none_twice():
         state[name] = value
         seen.add(tuple(state.values()))
     assert len(seen) == 16
+
+
+@pytest.mark.parametrize("name", ["OURS", "INTERACT", "TRIP"])
+def test_each_side_of_the_clicks_shows_its_widget(name):
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(getattr(clicks, name))])
+    NotebookClient(notebook, timeout=60, kernel_name="python3").execute()  # raises what the cell raises
+    shown = [output.data for output in notebook.cells[0].outputs if "data" in output]
+    assert any("application/vnd.jupyter.widget-view+json" in data for data in shown)
 
 
 def test_first_picture_ends_at_the_cell_that_shows_one_and_fails_without():

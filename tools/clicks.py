@@ -52,8 +52,8 @@ def show(quantity, axis, writes, reference):
 
 interact(
     show,
-    quantity=choice(RadioButtons, "quantity", ("length", "rms"), "length"),
-    axis=choice(RadioButtons, "scale", ("linear", "log"), "linear"),
+    quantity=choice("quantity", ("length", "rms"), "length", RadioButtons),
+    axis=choice("scale", ("linear", "log"), "linear", RadioButtons),
     writes=Checkbox(value=False, description=say("explorer.writes"), indent=False),
     reference=Checkbox(value=True, description=say("explorer.reference"), indent=False),
 );
