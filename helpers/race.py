@@ -51,9 +51,8 @@ class WarmupRace(Explorer):
         self.train.on_click(self.start)
         self.stop.on_click(self.halt)
         self.progress = ipywidgets.IntProgress()
-        controls = {"kind": choice("race", KINDS, kind)}
-        for name, value in (("layers", layers), ("rate", rate), ("warmup", warmup)):
-            controls[name] = choice(f"race.{name}", CHOICES[name], value)
+        controls, start = {"kind": choice("race", KINDS, kind)}, {"layers": layers, "rate": rate, "warmup": warmup}
+        controls |= {name: choice(f"race.{name}", CHOICES[name], value) for name, value in start.items()}
         for control in controls.values():
             control.observe(self.halt, "value")  # before the new choice is drawn
         super().__init__(controls, self._draw_state)

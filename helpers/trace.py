@@ -107,9 +107,7 @@ def _sublayers(block, final_norm):
     has = lambda *names: all(name in parts for name in names)
     attention, mlp, after_mlp = parts.get("self_attn", parts.get("attn")), parts.get("mlp"), (block, "output")
     if attention is not None and mlp is not None:
-        if has(
-            "post_attention_layernorm", "post_feedforward_layernorm"
-        ):  # Gemma 2 and 3 on both sides; OLMo 2 after it
+        if has("post_attention_layernorm", "post_feedforward_layernorm"):  # Gemma 2 and 3, OLMo 2
             attention, mlp = parts["post_attention_layernorm"], parts["post_feedforward_layernorm"]
             return [(attention, (parts.get("pre_feedforward_layernorm", parts["mlp"]), "input")), (mlp, after_mlp)]
         if has("post_self_attn_layernorm", "post_mlp_layernorm"):  # GLM-4, both sides as well

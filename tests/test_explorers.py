@@ -1,5 +1,6 @@
 """The explorer of lesson 4: every combination of its options, in three languages, and what goes wrong."""
 
+import html
 import itertools
 import json
 import re
@@ -94,6 +95,11 @@ def test_rewired_is_labelled_as_what_it_is(explorer):
     assert "weights trained for pre-norm, run as post-norm" in explorer.picture.alt
     set_all(explorer, placement="pre")
     assert "run as trained (pre-norm)" in explorer.picture.alt
+
+
+def test_the_line_below_the_picture_tells_the_numbers(explorer):
+    set_all(explorer, token=2, writes=True)
+    assert explorer.picture.alt in html.unescape(explorer.message.value) and " after block 6" in explorer.picture.alt
 
 
 @pytest.mark.parametrize("prompt", ["", None])

@@ -159,6 +159,11 @@ def test_numbers_near_nothing_and_beyond_counting_get_a_power_of_ten():
     assert written["sv"] == ["1,3 · 10⁻⁵", "−3,2 · 10⁻⁷", "1,7 · 10³⁰"]
 
 
+def test_a_long_number_keeps_its_digits_only_if_it_counts_something():
+    assert number(124439808) == "124439808" and number(9363782631424.0) == "9.4 × 10¹²"
+    assert number(1e7, trim=True) == "1 × 10⁷" and number(9.9e6) == "9900000"
+
+
 def test_the_number_of_digits_can_be_chosen():
     assert number(2.73861, digits=5) == "2.7386"
     assert number(2.73861, digits=1) == "3"

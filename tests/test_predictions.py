@@ -76,6 +76,11 @@ def test_two_notebooks_that_write_at_once_lose_nothing():
     assert len(predictions.load()) == 50
 
 
+def test_a_reader_sees_one_file_and_no_lock(folder):
+    predictions.predict("growth", 99.2, (3, 25, 75)).radio.value = 1
+    assert [path.name for path in folder.iterdir() if not path.name.startswith(".")] == ["predictions.json"]
+
+
 def test_reader_without_a_kernel_sees_question_answers_and_the_measured_one():
     shown = predictions.predict("growth", 99.2, (3, 25, 75))._repr_mimebundle_()["text/html"]
     assert language.say("predict.growth") in shown and shown.count("<li>") == 4 and "99.2" in shown

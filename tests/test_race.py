@@ -4,6 +4,7 @@ import itertools
 import time
 
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from helpers import experiments, explorers, gpt, language, race
 from helpers.experiments import Run
@@ -54,6 +55,15 @@ def test_the_stored_curve_is_told_with_its_numbers():
     assert "5 seeds" in racer.picture.alt
 
 
+def test_a_loss_above_the_axis_makes_it_logarithmic_and_only_then():
+    racer = race.WarmupRace("none_xavier", layers=24)
+    low, high = racer._axes.get_ylim()
+    assert racer._axes.get_yscale() == "log" and low < race.unigram()
+    assert all(low < loss < high for line in racer._axes.lines[1:] for loss in line.get_ydata())
+    racer.controls["layers"].value = 12
+    assert racer._axes.get_yscale() == "linear" and racer._axes.get_ylim() == (0, 5)
+
+
 def test_a_choice_without_a_stored_curve_says_so():
     racer = race.WarmupRace("rms_pre", layers=24)
     assert "train it live" in racer.picture.alt
@@ -66,7 +76,7 @@ def test_a_live_run_shows_progress_and_its_end(slow):
     wait_for(lambda: 0 < racer.progress.value < 300)
     assert "Live: step" in racer.picture.alt
     racer.thread.join(30)
-    assert racer.progress.value == 300 and "Live: step 300 of 300, loss 2.70" in racer.picture.alt
+    assert racer.progress.value == 0 and "Live: step 300 of 300, loss 2.70" in racer.picture.alt
     assert not racer.train.disabled and racer.stop.disabled and racer.error is None
 
 
@@ -182,3 +192,15 @@ def test_a_warmup_climbs_and_then_stays():
     assert list(Run(layers=1, steps=3).losses()) == list(Run(layers=1, steps=5).losses())[:3]
     warm, cold = (list(Run(layers=1, steps=6, warmup=w).losses()) for w in (400, 0))
     assert warm[0] == cold[0] and abs(warm[5] - warm[0]) < abs(cold[5] - cold[0])
+
+
+@pytest.mark.parametrize("norm", ["layernorm", "rmsnorm"])
+def test_what_explodes_has_no_nan_and_its_labels_stay_in_the_picture(norm):
+    explorer = explorers.placement("none", norm, 64)
+    assert "NaN" not in explorer.picture.alt
+    figure = explorer.picture.figure
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    FigureCanvasAgg(figure).draw()
+    boxes = [axes.yaxis.get_tightbbox(renderer) for axes in figure.axes]
+    assert boxes[0].x0 >= 0 and boxes[1].x0 >= figure.axes[0].bbox.x1
+    assert max(figure.axes[1].lines[0].get_ydata()) > 1e100  # float32 ends at 10³⁸
