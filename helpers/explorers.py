@@ -29,7 +29,6 @@ class residual_stream(Explorer):
         text = ipywidgets.Text(prompt or say("explorer.example"), continuous_update=False)
         text.description, text.style.description_width, text.layout.width = say("explorer.prompt"), "initial", "95%"
         wide = {"indent": False, "layout": {"width": "max-content"}}
-        checkbox = lambda key, value: ipywidgets.Checkbox(value=value, description=say(key), **wide)
         controls = {
             "model": choice("model", models.NAMES, model),
             "placement": choice("wiring", ("trained", "pre", "post"), placement, ipywidgets.RadioButtons),
@@ -37,8 +36,8 @@ class residual_stream(Explorer):
             "token": choice("explorer.token", (), None),
             "quantity": choice("quantity", ("length", "rms"), "length", ipywidgets.RadioButtons),
             "axis": choice("scale", ("linear", "log"), "linear", ipywidgets.RadioButtons),
-            "writes": checkbox("explorer.writes", False),
-            "reference": checkbox("explorer.reference", reference),
+            "writes": ipywidgets.Checkbox(value=False, description=say("explorer.writes"), **wide),
+            "reference": ipywidgets.Checkbox(value=reference, description=say("explorer.reference"), **wide),
         }
         super().__init__(controls, self._draw_state)
         rows = [("model", "placement"), ("prompt",), ("token",), ("quantity", "axis"), ("writes", "reference")]

@@ -44,14 +44,14 @@ class predict:
         self.measured = say("predict.measured", answer=self.options[self.answer], value=self.value)
         choices = {text: choice for choice, text in enumerate(self.options)} | {say("predict.show"): SHOW}
         self.kept = (known := load().get(question, {}).get("choice")) in choices.values()
-        shape = {"style": {"description_width": "initial"}, "layout": {"width": "max-content", "flex_flow": "column"}}
-        known = known if self.kept else None
-        self.radio = ipywidgets.RadioButtons(options=choices, value=known, description=self.text, **shape)
+        self.radio = ipywidgets.RadioButtons(options=choices, value=known if self.kept else None)
+        self.radio.layout.width = "max-content"
         self.reveal = ipywidgets.HTML()
         if self.kept:
             self._chosen()
         self.radio.observe(self._chosen, "value")
-        self.box = ipywidgets.VBox([self.radio, self.reveal])
+        question = ipywidgets.HTML(html.escape(self.text))  # a description would not break its line
+        self.box = ipywidgets.VBox([question, self.radio, self.reveal])
 
     def _chosen(self, _=None):
         choice, note = self.radio.value, ""
