@@ -49,7 +49,7 @@ def check(claim, value, on="here"):
 
 def table(lesson):
     """Show the claims of a lesson, 1 to 4, with their verdicts and the values that this kernel has measured."""
-    rows = []
+    rows, lesson = [], language.one_of((1, 2, 3, 4), lesson, "explorer.unknown")
     for claim, entry in ((claim, entry) for claim, entry in LEDGER.items() if entry["lesson"] == lesson):
         text, what = (entry[field][language.current] for field in ("claim", "measures"))
         value = f"{what} = {number(measured[claim].value)}" if claim in measured else say("claim.not_yet")

@@ -139,9 +139,11 @@ def test_a_claim_that_is_none_gets_a_sentence(reader, claim):
         (lambda: explorers.layer_norm_against_rms_norm(mean=0.3), 0.3),
         (lambda: explorers.layer_norm_steps("big"), "big"),
         (lambda: race.WarmupRace("sgd"), "sgd"),
+        (lambda: claims.table(5), 5),
+        (lambda: claims.table("03_placement"), "03_placement"),
     ],
 )
-def test_an_explorer_names_the_choices_when_it_gets_another(reader, start, name):
+def test_a_name_that_is_no_choice_gets_those_that_are(reader, start, name):
     """It was “Invalid selection: value not found”, whatever the language."""
     language.use(reader)
     with pytest.raises(ValueError) as found:
