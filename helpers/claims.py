@@ -32,7 +32,7 @@ class Card:
         outside = f'<br><strong style="color:#A3262A">{safe["outside"]}</strong>' if self.outside else ""
         card = (
             f'<div class="claim" data-claim="{safe["id"]}" data-within="{str(self.within).lower()}" '
-            f'style="border:1px solid #999;border-left:6px solid {self.colour};padding:6px 12px;max-width:44em;'
+            f'style="border:1px solid #999;border-left:6px solid {self.colour};padding:6px 12px;margin-top:8px;max-width:44em;'
             f'background:#fff;color:#111;line-height:1.45"><strong style="color:{self.colour}">{safe["verdict"]}</strong> '
             f"· {safe['claim']}<br>{safe['measured']}{outside}<br>{safe['found']} <small>{safe['source']}</small></div>"
         )
@@ -53,5 +53,5 @@ def table(lesson):
     for claim, entry in ((claim, entry) for claim, entry in LEDGER.items() if entry["lesson"] == lesson):
         text, what = (entry[field][language.current] for field in ("claim", "measures"))
         value = f"{what} = {number(measured[claim].value)}" if claim in measured else say("claim.not_yet")
-        rows.append([text, say(f"claim.{entry['verdict']}"), value])
+        rows.append([text, say(f"claim.{entry['verdict']}").replace(" ", "\u00a0"), value])
     show_table("claim.table_head", rows)

@@ -117,7 +117,7 @@ class residual_stream(Explorer):
             handles = [line for key, line in self._lines.items() if len(shown[key][1])]
             style = {"frameon": False, "fontsize": 8.5, "columnspacing": 1, "handlelength": 1.6, "loc": "lower left"}
             self._axes.legend(handles=handles, bbox_to_anchor=(-0.1, 1), ncols=2, **style)
-            return figures.render(self._figure, " ".join(alt)), f"{' '.join(alt)} {message}".strip()
+            return figures.render(self._figure, " ".join(alt)), f"{message} {' '.join(alt)}".strip()
 
 
 def placement(placement="pre", norm="layernorm", layers=16):
@@ -168,7 +168,6 @@ def layer_norm_against_rms_norm(mean=1.0, outlier=0.0):
     named = zip(("LayerNorm", "RMSNorm", "LayerNorm − RMSNorm"), figures.STYLES)
     kept = [axes.plot([0] * 12, label=name, **style)[0] for name, style in named]
     axes.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
-    note = axes.text(0.7, -3.7, "")
 
     def draw(mean, outlier):
         raw = x + mean + outlier * torch.eye(12)[0]
@@ -181,7 +180,6 @@ def layer_norm_against_rms_norm(mean=1.0, outlier=0.0):
             for line, y in zip(kept, (ln, rms, ln - rms)):
                 line.set_data(range(1, 13), y)
             found = say("lesson2.found", **values)
-            note.set_text(found)
             return figures.render(figure, f"{say('lesson2.alt', **values)} {found}"), found
 
     controls = {"mean": choice("lesson2.mean", (-10, -5, -3, -2, -1, -0.5, 0, 0.5, 1, 2, 3, 5, 10), mean)}

@@ -30,7 +30,7 @@ class Picture:
     def img(self, data=None, kind="svg+xml"):
         """Return the picture, or its data of another kind, as one HTML element."""
         width, height = (round(96 * inches) for inches in self.figure.get_size_inches())
-        shape = f'width="{width}" height="{height}" style="max-width:100%;height:auto;background:white"'
+        shape = f'width="{width}" height="{height}" style="max-width:100%;height:auto;margin-top:8px;background:white"'
         data = base64.b64encode(data or self.svg).decode()
         return f'<img alt="{html.escape(self.alt)}" {shape} src="data:image/{kind};base64,{data}">'
 
@@ -93,7 +93,7 @@ def lines(x, series, x_label, y_label, alt="", log=False, bars=False):
             axes.set_xticks(range(len(x)), [str(label) for label in x])
         elif all(float(value).is_integer() for value in x):
             axes.locator_params("x", integer=True)
-        axes.legend(frameon=False)
+        axes.legend(framealpha=0.85, edgecolor="none")  # white, where a curve passes below it
         display(render(figure, alt.strip()))
 
 

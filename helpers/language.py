@@ -59,7 +59,7 @@ def number(value, digits=3, trim=False):
     power, pattern = "", "0"
     if value and not 1e-4 <= abs(value) < (1e15 if isinstance(value, int) else 1e7):
         value, exponent, pattern = *f"{value:.1e}".split("e"), "0.#" if trim else "0.0"
-        power = f" {'×' if current == 'en' else '·'} 10{str(int(exponent)).translate(SUPERSCRIPTS)}"
+        power = f"\u00a0{'×' if current == 'en' else '·'}\u00a010{str(int(exponent)).translate(SUPERSCRIPTS)}"
     elif value != int(value) and decimals:
         value, pattern = float(f"{rounded}e{exponent}"), "0." + ("#" if trim else "0") * decimals
     return format_decimal(value, pattern, locale=current).replace("-", "−") + power

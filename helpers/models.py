@@ -2,6 +2,7 @@
 
 import errno
 import hashlib
+import html
 import json
 import re
 import shutil
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
+from IPython.display import display
 from safetensors import safe_open
 from safetensors.torch import load_file
 
@@ -64,7 +66,7 @@ class Model:
         return ["".join(shown.get(c, c if c.isprintable() else ascii(c)[1:-1]) for c in label) for label in labels]
 
 
-def load(name, tell=print):
+def load(name, tell=lambda sentence: display({"text/html": html.escape(sentence), "text/plain": sentence}, raw=True)):
     """Return the Model "gpt2", "gpt1" or "bundled/…"; its name tells whether a bundled model stands in.
 
     tell gets each sentence for the reader: before a download, and when a bundled model stands in, with the reason.

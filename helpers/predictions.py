@@ -50,7 +50,9 @@ class predict:
         if self.kept:
             self._chosen()
         self.radio.observe(self._chosen, "value")
-        question = ipywidgets.HTML(html.escape(self.text))  # a description would not break its line
+        question = ipywidgets.HTML(
+            f'<div style="line-height:1.4">{html.escape(self.text)}</div>'
+        )  # a description is one line
         self.box = ipywidgets.VBox([question, self.radio, self.reveal])
 
     def _chosen(self, _=None):
