@@ -27,6 +27,7 @@ def test_bounds_can_fail():
 # what the cell would measure if the verdict were wrong
 CONTRARY = [
     ("gradient-at-init", 4),  # either curve with the slope of the other, from 3 to 48 blocks
+    ("stream-grows-linearly-at-init", 9.94**4),  # the factor of the first 12 blocks four times over
     ("post-needs-warmup", 0),
     ("post-is-better-once-trained", 0),  # the rate does not turn the order
     ("post-fails-past-24", 25),
