@@ -24,6 +24,33 @@ def test_bounds_can_fail():
             assert low <= high and max(abs(low), abs(high)) < 1e9, name
 
 
+# what the cell would measure if the verdict were wrong
+CONTRARY = [
+    ("gradient-at-init", 4),  # either curve with the slope of the other, from 3 to 48 blocks
+    ("stream-grows-linearly-at-init", 9.94**4),  # the factor of the first 12 blocks four times over
+    ("post-needs-warmup", 0),
+    ("post-is-better-once-trained", 0),  # the rate does not turn the order
+    ("post-fails-past-24", 25),
+    ("pre-uncontrolled-at-depth", 4),  # a length that grows like l
+    ("pre-uncontrolled-at-depth", 1),
+    ("deepnorm-alpha", 0),  # α does the same on either term
+    ("residual-on-x", 0),
+    ("rms-formula", 0.5),  # ε outside the root, or none
+    ("rms-invariances", 0),  # a shift goes unnoticed
+    ("rms-invariances", 1.71),  # the mean is subtracted
+    ("faster", 0.85),
+    ("faster", 0.9),
+    ("fewer-flops", 7),
+    ("fp16-overflow", 256),
+    ("rms-default-eps", 2**13),  # float16's own machine epsilon
+]
+
+
+@pytest.mark.parametrize(("claim", "value"), CONTRARY)
+def test_bounds_refuse_a_value_that_contradicts_the_verdict(claim, value):
+    assert not claims.Card(claim, value, "here").within
+
+
 def test_numbers_in_german_and_swedish_entries_have_a_comma():
     for name, entry in claims.LEDGER.items():
         for part in ("claim", "measures", "found"):
