@@ -32,8 +32,8 @@ class Card:
         outside = f'<br><strong style="color:#A3262A">{safe["outside"]}</strong>' if self.outside else ""
         card = (
             f'<div class="claim" data-claim="{safe["id"]}" data-within="{str(self.within).lower()}" '
-            f'style="border:1px solid #999;border-left:6px solid {self.colour};padding:6px 12px;margin-top:8px;max-width:44em;'
-            f'background:#fff;color:#111;line-height:1.45"><strong style="color:{self.colour}">{safe["verdict"]}</strong> '
+            f'style="border:1px solid #999;border-left:6px solid {self.colour};padding:6px 12px;margin-top:8px;'
+            f'max-width:44em;background:#fff;color:#111;line-height:1.45"><strong style="color:{self.colour}">{safe["verdict"]}</strong> '
             f"· {safe['claim']}<br>{safe['measured']}{outside}<br>{safe['found']} <small>{safe['source']}</small></div>"
         )
         return {"text/html": card, "text/plain": "\n".join([*text, self.outside]).strip()}

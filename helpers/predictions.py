@@ -50,9 +50,7 @@ class predict:
         if self.kept:
             self._chosen()
         self.radio.observe(self._chosen, "value")
-        question = ipywidgets.HTML(
-            f'<div style="line-height:1.4">{html.escape(self.text)}</div>'
-        )  # a description is one line
+        question = ipywidgets.HTML(f'<div style="line-height:1.4">{html.escape(self.text)}</div>')  # it wraps
         self.box = ipywidgets.VBox([question, self.radio, self.reveal])
 
     def _chosen(self, _=None):

@@ -5,8 +5,10 @@ import html
 import re
 
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+import lessons
 from helpers import figures, language
 
 
@@ -76,6 +78,19 @@ def test_colours_have_contrast_on_white():
 
     for style in figures.STYLES:
         assert 1.05 / (luminance(style["color"]) + 0.05) >= 4.5, style["color"]
+
+
+@pytest.mark.parametrize("lang", language.LANGUAGES)
+def test_every_label_of_a_vertical_axis_fits_beside_it(lang):
+    language.use(lang)
+    code = "".join(cell.source for book in lessons.load()["en"].values() for cell in book.cells)
+    keys = set(re.findall(r'"(?:axis|lesson\d)\.\w+", "((?:axis|lesson\d)\.\w+)"', code))
+    assert len(keys) > 20
+    for key in keys:
+        figure, axes = figures.new_axes("axis.block_only", key)
+        FigureCanvasAgg(figure).draw()
+        box = axes.yaxis.label.get_window_extent()
+        assert 0 <= box.y0 and box.y1 <= figure.bbox.y1, key
 
 
 def test_picture_escapes_its_text():

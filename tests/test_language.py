@@ -154,14 +154,14 @@ def test_numbers_near_nothing_and_beyond_counting_get_a_power_of_ten():
     for reader in LANGUAGES:
         language.use(reader)
         written[reader] = [number(1.25e-5), number(-3.2e-7), number(1.7e30)]
-    assert written["en"] == ["1.3 × 10⁻⁵", "−3.2 × 10⁻⁷", "1.7 × 10³⁰"]
-    assert written["de"] == ["1,3 · 10⁻⁵", "−3,2 · 10⁻⁷", "1,7 · 10³⁰"]
-    assert written["sv"] == ["1,3 · 10⁻⁵", "−3,2 · 10⁻⁷", "1,7 · 10³⁰"]
+    assert written["en"] == ["1.3\xa0×\xa010⁻⁵", "−3.2\xa0×\xa010⁻⁷", "1.7\xa0×\xa010³⁰"]
+    assert written["de"] == ["1,3\xa0·\xa010⁻⁵", "−3,2\xa0·\xa010⁻⁷", "1,7\xa0·\xa010³⁰"]
+    assert written["sv"] == ["1,3\xa0·\xa010⁻⁵", "−3,2\xa0·\xa010⁻⁷", "1,7\xa0·\xa010³⁰"]
 
 
 def test_a_long_number_keeps_its_digits_only_if_it_counts_something():
-    assert number(124439808) == "124439808" and number(9363782631424.0) == "9.4 × 10¹²"
-    assert number(1e7, trim=True) == "1 × 10⁷" and number(9.9e6) == "9900000"
+    assert number(124439808) == "124439808" and number(9363782631424.0) == "9.4\xa0×\xa010¹²"
+    assert number(1e7, trim=True) == "1\xa0×\xa010⁷" and number(9.9e6) == "9900000"
 
 
 def test_the_number_of_digits_can_be_chosen():
