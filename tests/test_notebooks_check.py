@@ -1,6 +1,5 @@
 """`tools/notebooks.py check` finds each kind of fault where it was planted, and nothing in a clean project."""
 
-import re
 import tomllib
 
 import pytest
@@ -8,6 +7,7 @@ import pytest
 import inspection
 import lessons
 import notebooks
+import outputs
 import prose
 import wording
 from small_tree import ALT, Tree
@@ -116,7 +116,7 @@ def picture_without_text(cell):
 
 
 def widget(cell):
-    cell.outputs[0].data[inspection.WIDGET_VIEW] = {"model_id": "x"}
+    cell.outputs[0].data[outputs.WIDGET_VIEW] = {"model_id": "x"}
 
 
 def same_id(notebook):
@@ -129,7 +129,7 @@ FAULTS = {
     "missing notebook": (
         lambda t: t.path("de", SECOND).unlink(),
         f"notebooks/de/{SECOND} {DE}#idea",  # which links to it
-        "missing; run sync",
+        "missing; run python tools/notebooks.py sync",
     ),
     "extra notebook": (
         lambda t: t.path("sv", "00_more.ipynb").write_bytes(t.path("sv", SECOND).read_bytes()),
@@ -138,8 +138,16 @@ FAULTS = {
     ),
     "bad catalogue": (file("helpers/text/sv.toml", "[axis]", "[axis"), "helpers/text/sv.toml", "Expected"),
     "no notebook": (lambda t: t.path("sv", SECOND).write_text("{"), f"notebooks/sv/{SECOND}", "is not a notebook"),
-    "missing cell": (on_notebook("de", drop("idea")), DE, "lacks idea; run sync"),
-    "extra cell": (on_notebook("en", drop("read")), f"{DE} {SV} {EN}", "has read too many; run sync"),
+    "missing cell": (
+        on_notebook("de", drop("idea")),
+        DE,
+        "lacks idea; run python tools/notebooks.py sync; if a cell is to go",
+    ),
+    "extra cell": (
+        on_notebook("en", drop("read")),
+        f"{DE} {SV} {EN}",
+        "has read, which English has not; delete it here",
+    ),
     "order": (on_notebook("sv", swap), SV, "in another order"),
     "cell type": (
         on_notebook("de", retype, SECOND),
@@ -254,7 +262,7 @@ FAULTS = {
     "stale output": (
         on_cell("en", "count", lambda c: c.metadata.update(executed="0" * 12), SECOND),
         f"notebooks/en/{SECOND}#count",
-        "come from another source; run the notebook",
+        "come from another source; run it: python tools/notebooks.py run notebooks/en/02_second.ipynb",
     ),
     "not executed": (
         on_cell("de", "count", lambda c: c.update(execution_count=None), SECOND),
@@ -289,11 +297,11 @@ FAULTS = {
     ),
     "bar": (
         source("de", FIRST, "nav-bottom", "Inhalt", "Contents"),
-        f"{DE}#nav-bottom",
-        "not what nav writes; run nav",
+        DE,
+        "the bars in its first and last cell are not right; run python tools/notebooks.py nav",
     ),
-    "mark of a bar": (on_cell("sv", "nav-top", lambda c: c.metadata.clear()), f"{SV}#nav-top", "run nav"),
-    "no bar": (on_notebook("sv", drop("nav-top")), SV, "are not the bars; run nav"),
+    "mark of a bar": (on_cell("sv", "nav-top", lambda c: c.metadata.clear()), SV, "notebooks.py nav"),
+    "no bar": (on_notebook("sv", drop("nav-top")), SV, "notebooks.py nav"),
     "dead link": (
         source("en", FIRST, "idea", "02_second", "02_other"),
         f"{EN}#idea {DE}#idea {SV}#idea",
@@ -315,7 +323,7 @@ def test_a_fault_is_found_in_its_file_and_cell(tree, fault):
     plant, places, says = FAULTS[fault]
     plant(tree)
     findings = [
-        f for f in inspection.check(tree.root) if "run nav" in says or "run nav" not in f
+        f for f in inspection.check(tree.root) if "nav" in says or "notebooks.py nav" not in f
     ]  # bars follow the rest
     assert any(says in finding for finding in findings), findings
     assert all(finding.startswith(tuple(places.split())) for finding in findings), findings
@@ -351,19 +359,79 @@ def test_words_in_a_formula_may_differ_and_its_symbols_not():
     assert inspection.differences("$x$ and $x$", "$x$") != []
 
 
-def test_handed_out_notebooks_need_no_outputs(tree):
+@pytest.fixture
+def course(tree):
+    """The project with a solution and the assignment made from it in every language."""
+    grading = {"grade_id": "picture", "locked": False, "points": 2, "solution": True}
     for language in lessons.LANGUAGES:
-        for folder in lessons.ASSIGNMENTS:
-            with tree.edit(language, FIRST) as notebook:
-                pass
-            for cell in notebook.cells:
-                if cell.cell_type == "code":
-                    cell.outputs, cell.execution_count = [], None
-                    cell.metadata.pop("executed")
-            lessons.by_id(notebook)["idea"].source = lessons.by_id(notebook)["idea"].source.replace("02_", "../02_")
-            lessons.write(tree.path(language, f"{folder}/{FIRST}"), notebook)
-    findings = inspection.check(tree.root)
-    assert findings and all(re.search("nav|behind", finding) for finding in findings)
+        notebook = lessons.read(tree.path(language, FIRST))
+        cells = lessons.by_id(notebook)
+        cells["idea"].source = cells["idea"].source.replace("02_", "../02_")
+        cells["picture"].metadata["nbgrader"] = grading
+        cells["read"].metadata["nbgrader"] = {"solution": True}
+        code = "def f(x):\n    ### BEGIN SOLUTION\n    return 2 * x\n    ### END SOLUTION"
+        cells["picture"].source = code + "\n### BEGIN HIDDEN TESTS\nassert f(1) == 2\n### END HIDDEN TESTS"
+        cells["picture"].metadata["executed"] = lessons.digest(cells["picture"].source)
+        lessons.write(tree.path(language, f"solutions/{FIRST}"), notebook)
+        cells["picture"].source, cells["read"].source = "def f(x):\n    ...", "Your answer"
+        cells["picture"].metadata["nbgrader"] = grading | {"checksum": "0", "cell_type": "code"}
+        for cell in notebook.cells:
+            cell.metadata.pop("executed", None)
+            if cell.cell_type == "code":
+                cell.outputs, cell.execution_count = [], None
+        lessons.write(tree.path(language, f"assignments/{FIRST}"), notebook)
+    for language in lessons.OTHERS:
+        with tree.edit(language, f"solutions/{FIRST}") as notebook:
+            cell, english = lessons.by_id(notebook)["idea"], tree.cell("en", f"solutions/{FIRST}", "idea")
+            cell.metadata["translation"]["of"] = lessons.digest(english.source)
+        with tree.edit(language, f"assignments/{FIRST}") as notebook:
+            lessons.by_id(notebook)["idea"].metadata = cell.metadata
+    notebooks.navigation.nav(tree.root, tree.books())
+    return tree
+
+
+def test_an_assignment_as_release_makes_it_is_no_fault(course):
+    assert inspection.check(course.root) == []
+
+
+def points(cell):
+    cell.metadata["nbgrader"]["points"] = 3
+
+
+def execute(notebook):
+    lessons.by_id(notebook)["setup"].outputs = [lessons.nbformat.v4.new_output("stream", text="x")]
+
+
+SOLUTION, ASSIGNMENT = f"solutions/{FIRST}", f"assignments/{FIRST}"
+STALE = {
+    "text": (source("sv", SOLUTION, "title", "några", "fyra"), "title"),
+    "code": (source("sv", SOLUTION, "picture", "def f(x)", "def f(y)"), "picture"),
+    "points": (on_cell("sv", "picture", points, SOLUTION), "picture"),
+    "mark": (on_cell("sv", "idea", lambda c: c.metadata.pop("translation"), SOLUTION), "idea"),
+    "cell gone": (on_notebook("sv", drop("setup"), SOLUTION), "setup"),
+    "order": (on_notebook("sv", swap, SOLUTION), ""),
+    "assignment edited": (source("sv", ASSIGNMENT, "title", "några", "fyra"), "title"),
+    "assignment executed": (on_notebook("sv", execute, ASSIGNMENT), ""),
+    "assignment gone": (lambda tree: tree.path("sv", ASSIGNMENT).unlink(), "title setup idea picture read"),
+}
+
+
+@pytest.mark.parametrize("change", STALE)
+def test_an_assignment_that_is_not_made_from_its_solution_is_one_finding(course, change):
+    plant, cells = STALE[change]
+    plant(course)
+    found = [f for f in inspection.check(course.root) if "classroom.py release" in f]
+    said = f" ({cells})" if cells else ""
+    assert found == [
+        f"notebooks/sv/{SOLUTION}: the assignment is not made from it as it is now{said}; "
+        "run python tools/classroom.py release"
+    ]
+
+
+@pytest.mark.parametrize(("id_", "old", "new"), [("picture", "2 * x", "x + x"), ("picture", "== 2", "== 2.0")])
+def test_what_students_do_not_get_may_change_in_a_solution(course, id_, old, new):
+    source("en", SOLUTION, id_, old, new)(course)
+    assert not [f for f in inspection.check(course.root) if "classroom.py release" in f]
 
 
 @pytest.mark.parametrize("good", (True, False))

@@ -36,7 +36,7 @@ def changed(before, tree):
 
 def test_sync_changes_nothing_in_a_tree_that_is_in_step(tree):
     before = tree.bytes()
-    assert run(tree, "sync") == ("", True)
+    assert run(tree, "sync") == ("nothing to do", True)
     assert tree.bytes() == before
 
 
@@ -240,7 +240,7 @@ def test_translated_refuses_in_one_sentence_and_writes_nothing(tree, words, says
 def test_translated_refuses_a_language_without_the_notebook(tree):
     tree.path("sv", FIRST).unlink()
     before = tree.bytes()
-    with pytest.raises(ValueError, match=f"no notebooks/sv/{FIRST} yet: run sync first"):
+    with pytest.raises(ValueError, match=f"no notebooks/sv/{FIRST} yet; run python tools/notebooks.py sync"):
         run(tree, "translated", "01_first", "read")
     assert tree.bytes() == before
 
@@ -271,7 +271,7 @@ def test_nav_writes_bars_in_the_words_of_each_language(tree):
 
 def test_nav_is_safe_to_repeat_and_marks_the_translations(tree):
     before = tree.bytes()
-    assert run(tree, "nav") == ("", True)
+    assert run(tree, "nav") == ("nothing to do", True)
     assert tree.bytes() == before
     for id_ in lessons.BARS:
         original = tree.cell("en", FIRST, id_)
@@ -297,9 +297,11 @@ def test_nav_links_assignments_one_level_deeper_and_among_themselves(tree):
             lessons.write(tree.path(language, f"assignments/{name}"), lessons.read(tree.path(language, name)))
     run(tree, "nav")
     assert tree.cell("sv", f"assignments/{SECOND}", "nav-top").source == (
-        f"[← Föregående: 1 · Det första]({FIRST}) | [Innehåll](../../../README.md) | "
+        f"[← Föregående: 1 · Det första]({FIRST}) | [Innehåll](../../../README.md) | [Lektion](../{SECOND}) | "
         f"[English](../../en/assignments/{SECOND}) | [Deutsch](../../de/assignments/{SECOND})"
     )
+    bar = tree.cell("de", FIRST, "nav-bottom").source
+    assert f" | [Aufgabenblatt](assignments/{FIRST}) | [English]" in bar
     for path in lessons.all_notebooks(tree.root):
         for bar in (lessons.read(path).cells[0], lessons.read(path).cells[-1]):
             assert list(links.dead(tree.root, path, bar.source, "")) == []
