@@ -64,6 +64,13 @@ def html(language, text):
     return plant
 
 
+def card(said, within="true"):
+    """Return a fault: the cell `picture` shows a card of the ledger's claim on which `said` stands instead."""
+    texts = "<b>Stämmer</b> · Den växer.<br>Uppmätt här: strömmens längd = 7.<br>Det stämmer. <small>{}</small>"
+    text = texts.format("Källa: Ioffe &amp; Szegedy 2015.").replace(*said)
+    return html("sv", f'<div class="claim" data-claim="grows" data-within="{within}" style="x">{text}</div>')
+
+
 def on_cell(language, id_, change, name=FIRST):
     """Return a fault: a function applied to a cell."""
 
@@ -155,7 +162,16 @@ FAULTS = {
         "is a markdown cell, the original a code",
     ),
     "repeated id": (on_notebook("sv", same_id), SV, "two cells have this id"),
-    "code": (source("de", FIRST, "picture", "draw", "plot"), f"{DE}#picture", "the code differs from the original"),
+    "renamed cell": (
+        on_cell("sv", "read", lambda c: c.update(id="look")),
+        SV,
+        "has look where English has read; give each cell the id of its original",
+    ),
+    "code": (
+        source("de", FIRST, "picture", "draw", "plot"),
+        f"{DE}#picture",
+        "the code differs from the original; what is right belongs into the English cell, then run python tools",
+    ),
     "setup": (source("sv", FIRST, "setup", "helpers", "helper"), f"{SV}#setup", "the code differs from the original"),
     "setup in English": (source("sv", FIRST, "setup", '"sv"', '"en"'), f"{SV}#setup", "the code differs"),
     "no mark": (on_cell("de", "read", lambda c: c.metadata.pop("translation")), f"{DE}#read", "no mark"),
@@ -290,6 +306,24 @@ FAULTS = {
         f"{SV}#picture",
         "what it shows reads as German",
     ),
+    "claim": (
+        card(("Den växer.", "Den krymper.")),
+        f"{SV}#picture",
+        "grows has changed in helpers/claims.toml (Den växer.); run it: python tools/notebooks.py run notebooks/sv/01",
+    ),
+    "verdict": (card(("Stämmer", "Falskt")), f"{SV}#picture", "grows has changed in helpers/claims.toml (Stämmer)"),
+    "source of a claim": (card(("2015", "2016")), f"{SV}#picture", "grows has changed"),
+    "what a claim measures": (card(("längd", "bredd")), f"{SV}#picture", "grows has changed"),
+    "claim that is gone": (
+        html("de", '<div class="claim" data-claim="shrinks" data-within="true"></div>'),
+        f"{DE}#picture",
+        "has no claim shrinks; correct the name",
+    ),
+    "value out of bounds": (
+        card(("Det", "Utanför. <br>Det"), "false"),
+        f"{SV}#picture",
+        "grows: Uppmätt här: strömmens längd = 7. Utanför. If the measurement is wrong, correct the cell; if the",
+    ),
     "picture in a text": (
         source("en", SECOND, "title", "first one.", "first one. ![](../../README.md)"),
         f"notebooks/en/{SECOND}#title notebooks/de/{SECOND}#title notebooks/sv/{SECOND}#title",
@@ -307,7 +341,11 @@ FAULTS = {
         f"{EN}#idea {DE}#idea {SV}#idea",
         "the link 02_other.ipynb leads to no file",
     ),
-    "dead anchor": (file("README.md", "#the-end", "#an-end"), "README.md", "leads to no heading of README.md"),
+    "dead anchor": (
+        file("README.md", "#the-end", "#an-end"),
+        "README.md",
+        "leads to no heading of README.md; the nearest is #the-end",
+    ),
     "link out of the project": (file("README.md", "notebooks/en/01_first.ipynb", "../x"), "README.md", "to no file"),
     "path of a machine": (
         source("en", FIRST, "read", "Look at the line.", "Look at the line in /ho" + "me/someone."),
@@ -328,6 +366,11 @@ def test_a_fault_is_found_in_its_file_and_cell(tree, fault):
     assert any(says in finding for finding in findings), findings
     assert all(finding.startswith(tuple(places.split())) for finding in findings), findings
     assert any(finding.startswith(places.split()[0]) for finding in findings)
+
+
+def test_a_card_with_the_texts_of_the_ledger_is_no_fault(tree):
+    card(("", ""))(tree)
+    assert inspection.check(tree.root) == []
 
 
 def test_a_cell_that_was_synced_and_not_translated_is_one_finding(tree):
@@ -351,6 +394,17 @@ def test_wikipedia_and_the_folder_of_a_language_may_differ_in_links():
     german = "[a](https://de.wikipedia.org/wiki/Mittelwert) [b](../../de/x.md) [c](x.ipynb#Was-ist-das?)"
     assert inspection.differences(english, german) == []
     assert inspection.differences(english, german.replace("x.md", "y.md")) != []
+
+
+def test_the_first_difference_of_a_long_formula_is_shown():
+    long = "$x_{l+1} = " + "x_l + " * 20 + r"\mathrm{LN}(f(x_l)) + b" + " + c" * 20 + "$"
+    [line] = inspection.differences(long, long.replace("LN", "RMS"))
+    assert line == (
+        r"formulas differ from the original: …x_l+x_l+x_l+\mathrm{RMS}(f(x_l))+b+c+c+… here, "
+        r"…x_l+x_l+x_l+\mathrm{LN}(f(x_l))+b+c+c+c… there"
+    )
+    assert inspection.differences("$a$ $b$", "$a$") == ["formulas differ from the original: lacks b"]
+    assert inspection.differences("$a$", "$a$ $b$") == ["formulas differ from the original: b only here"]
 
 
 def test_words_in_a_formula_may_differ_and_its_symbols_not():

@@ -228,13 +228,41 @@ def test_translated_marks_cells_of_one_language(tree, words):
         (("0", "read"), "^'0' is more than one lesson; choose from"),
         (("01_first", "setup"), "'setup' of 01_first.ipynb is not a markdown cell"),
         (("01_first", "nav-top"), "'nav-top' is written by nav"),
+        ((f"notebooks/en/assignments/{FIRST}", "read"), "is made from the solutions"),
     ],
 )
 def test_translated_refuses_in_one_sentence_and_writes_nothing(tree, words, says):
+    for language in lessons.LANGUAGES:
+        lessons.write(tree.path(language, f"assignments/{FIRST}"), lessons.read(tree.path(language, FIRST)))
     before = tree.bytes()
     with pytest.raises(ValueError, match=says) as refused:
         run(tree, "translated", *words)
     assert "\n" not in str(refused.value) and tree.bytes() == before
+
+
+def test_translated_refuses_a_cell_whose_formula_differs_and_shows_it(tree):
+    with tree.edit("en", SECOND) as notebook:
+        lessons.by_id(notebook)["formula"].source = "$$y = x - f(x)$$"
+    before = tree.bytes()
+    with pytest.raises(
+        ValueError, match=rf"de/{SECOND}#formula: formulas differ.*y=x\+f.* here, y=x-f.* there; nothing"
+    ):
+        run(tree, "translated", "02", "formula")
+    assert tree.bytes() == before
+
+
+def test_translated_names_numbers_that_differ_and_marks_the_cell(tree):
+    with tree.edit("en", FIRST) as notebook:
+        lessons.by_id(notebook)["read"].source += " It has 3,000 steps, 1.5 of 12."
+    for language, numbers in (("de", " 3000 oder 1,5 von 12."), ("sv", " 3\u202f000 eller 1,6 av 12.")):
+        with tree.edit(language, FIRST) as notebook:
+            lessons.by_id(notebook)["read"].source += numbers
+    report, good = run(tree, "translated", "01", "read")
+    assert good and report.split("\n") == [
+        f"notebooks/de/{FIRST}: marked: read",
+        f"notebooks/sv/{FIRST}: marked: read",
+        f"notebooks/sv/{FIRST}#read: numbers differ, 1.5 only in English, 1.6 only here; look whether that is meant",
+    ]
 
 
 def test_translated_refuses_a_language_without_the_notebook(tree):

@@ -151,7 +151,7 @@ def beside(item, other, most=20):
     """Return an item as one short line, around the first place where it differs from another."""
     at = len(os.path.commonprefix([item, other]))
     start = at - most if at > most else 0
-    return "…" * (start > 0) + wording.short(item[start:], at - start + 2 * most)
+    return "…" * (start > 0) + wording.short(item[start:], 2 * most)
 
 
 def untranslated(original, cell, at):
