@@ -148,7 +148,7 @@ FAULTS = {
     "missing cell": (
         on_notebook("de", drop("idea")),
         DE,
-        "lacks idea; run python tools/notebooks.py sync; if a cell is to go",
+        "lacks idea; run python tools/notebooks.py sync, which adds the English one",
     ),
     "extra cell": (
         on_notebook("en", drop("read")),
@@ -170,7 +170,7 @@ FAULTS = {
     "code": (
         source("de", FIRST, "picture", "draw", "plot"),
         f"{DE}#picture",
-        "the code differs from the original; what is right belongs into the English cell, then run python tools",
+        "the code differs from the original; write what is right into the English cell, then run python tools",
     ),
     "setup": (source("sv", FIRST, "setup", "helpers", "helper"), f"{SV}#setup", "the code differs from the original"),
     "setup in English": (source("sv", FIRST, "setup", '"sv"', '"en"'), f"{SV}#setup", "the code differs"),

@@ -85,8 +85,8 @@ def compare(english, own, language, name):
             yield from compare_text(original, cell, at, f"{name.removesuffix('.ipynb')} {cell.id} --lang {language}")
         elif cell.source != in_language(original, language):
             yield (
-                f"{at}: the code differs from the original; what is right belongs into the English cell, "
-                f"then run {command('sync')}"
+                f"{at}: the code differs from the original; write what is right into the English "
+                f"cell, then run {command('sync')}, which copies it"
             )
 
 
@@ -97,7 +97,7 @@ def cells_differ(english, own):
     if lacks and extra:
         return f"has {' '.join(extra)} where English has {' '.join(lacks)}; give each cell the id of its original"
     if lacks:
-        return f"lacks {' '.join(lacks)}; {sync}; if a cell is to go, delete it in English and all translations"
+        return f"lacks {' '.join(lacks)}; {sync}, which adds the English one, or delete it in all languages"
     if extra:
         return f"has {' '.join(extra)}, which English has not; delete it here as well, or put it back there"
     return f"the cells are in another order than the original's; bring those into order, then {sync}"
