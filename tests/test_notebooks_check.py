@@ -213,16 +213,16 @@ FAULTS = {
     "decimal point": (source("de", FIRST, "idea", "0,5", "0.5"), f"{DE}#idea", "decimal point: 0.5; write 0,5"),
     "point before a hyphen": (source("de", FIRST, "read", "an.", "an, 1.5-mal."), f"{DE}#read", "write 1,5"),
     "point in a formula": (source("sv", FIRST, "idea", "1{,}5", "1.5"), f"{SV}#idea", "write 1{,}5"),
-    "per cent": (source("sv", FIRST, "idea", "10\u202f%", "10%"), f"{SV}#idea", "narrow no-break space"),
+    "per cent": (source("sv", FIRST, "idea", "10\u202f%", "10%"), f"{SV}#idea", "10%; write 10\u202f%, with a narrow"),
     "English per cent": (
         source("en", FIRST, "idea", "10%", "10 %"),
         f"{EN}#idea {DE}#idea {SV}#idea",
-        "no space before %",
+        "10 %; write 10%, with no space before %",
     ),
     "quotation marks": (
         source("sv", FIRST, "read", "linjen.", "linjen, ”så” och „så“."),
         f"{SV}#read",
-        "quotation marks of another language",
+        "quotation marks of another language: „så“. Den är residualströmmen,; write ”svenska”",
     ),
     "term": (
         source("de", FIRST, "read", "der Residualstrom", "der Reststrom"),
@@ -294,7 +294,7 @@ FAULTS = {
     "text of a picture in English": (
         html("de", f'<img alt="{ALT["en"]}">'),
         f"{DE}#picture",
-        "reads as English, not German",
+        "reads as English, not German; run it: python tools/notebooks.py run notebooks/de/01_first.ipynb",
     ),
     "text of a picture with a point": (
         html("sv", f'<img alt="{ALT["sv"].replace("0,5", "0.5")}">'),
@@ -444,6 +444,15 @@ def course(tree):
     return tree
 
 
+def test_every_card_of_the_project_is_compared():
+    for path in lessons.solved(lessons.all_notebooks()):
+        cells = lessons.read(path).cells
+        shown = [outputs.shown(output) for cell in cells for output in cell.get("outputs", [])]
+        cards = sum(len(outputs.CARD.findall(text)) for text in shown)
+        assert cards == path.read_text(encoding="utf8").count("data-claim="), path
+        assert cards or path.parent.name == "solutions", path
+
+
 def test_an_assignment_as_release_makes_it_is_no_fault(course):
     assert inspection.check(course.root) == []
 
@@ -475,11 +484,18 @@ def test_an_assignment_that_is_not_made_from_its_solution_is_one_finding(course,
     plant, cells = STALE[change]
     plant(course)
     found = [f for f in inspection.check(course.root) if "classroom.py release" in f]
-    said = f" ({cells})" if cells else ""
+    said = cells or "order or outputs"
     assert found == [
-        f"notebooks/sv/{SOLUTION}: the assignment is not made from it as it is now{said}; "
-        "run python tools/classroom.py release"
+        f"notebooks/sv/{SOLUTION}: the assignment is another than this makes, in {said}; "
+        "when this is right, run python tools/classroom.py release"
     ]
+
+
+def test_an_assignment_that_only_english_lacks_is_one_finding_and_no_fault_of_the_others(course):
+    course.path("en", ASSIGNMENT).unlink()
+    found = [f for f in inspection.check(course.root) if "notebooks.py nav" not in f]
+    assert len(found) == 1 and found[0].startswith(f"notebooks/en/{SOLUTION}: the assignment is another")
+    assert notebooks.translations.sync(course.root, course.books()) == (["nothing to do"], True)
 
 
 @pytest.mark.parametrize(("id_", "old", "new"), [("picture", "2 * x", "x + x"), ("picture", "== 2", "== 2.0")])

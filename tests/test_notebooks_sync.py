@@ -261,7 +261,7 @@ def test_translated_names_numbers_that_differ_and_marks_the_cell(tree):
     assert good and report.split("\n") == [
         f"notebooks/de/{FIRST}: marked: read",
         f"notebooks/sv/{FIRST}: marked: read",
-        f"notebooks/sv/{FIRST}#read: numbers differ, 1.5 only in English, 1.6 only here; look whether that is meant",
+        f"notebooks/sv/{FIRST}#read: numbers differ, 1.5 only in English, 1.6 only here; is that meant?",
     ]
 
 

@@ -28,6 +28,7 @@ from lessons import (
 
 CITING = ("sources",)  # cells that name papers, in the papers' words
 CUT = re.compile(r"^([ \t]*)### BEGIN (SOLUTION|HIDDEN TESTS)\n.*?^[ \t]*### END \2$", re.S | re.M)  # by nbgrader
+ADDED = ("checksum", "cell_type")  # by nbgrader to what it knows of a cell
 MACHINE_PATH = re.compile(r"(?<![\w.])/(?:root|home|tmp|work|Users)/[\w.+-]*")
 
 
@@ -59,7 +60,7 @@ def missing(books):
     for language in OTHERS:
         for name in sorted(authored(books["en"]).keys() - books[language].keys()):
             yield f"{where(language, name)}: missing; run {command('sync')}"
-        for name in sorted(books[language].keys() - books["en"].keys()):
+        for name in sorted(authored(books[language]).keys() - books["en"].keys()):
             yield f"{where(language, name)}: has no English original; move or delete it"
 
 
@@ -230,8 +231,8 @@ def unreleased(notebooks, language):
         changed = [i for i in theirs | ours if theirs.get(i) != ours.get(i)]
         if changed or list(theirs) != list(ours) or any(cell.get("outputs") for cell in made.cells):
             yield (
-                f"{where(language, name)}: the assignment is not made from it as it is now"
-                f"{' (' * bool(changed)}{' '.join(changed)}{')' * bool(changed)}; run python tools/classroom.py release"
+                f"{where(language, name)}: the assignment is another than this makes, in {' '.join(changed) or 'order or outputs'}; "
+                "when this is right, run python tools/classroom.py release"
             )
 
 
@@ -239,7 +240,7 @@ def handed_out(notebook):
     """Return id → what an assignment keeps of a solution's cell; a written answer is replaced as a whole."""
     found = {}
     for cell in (cell for cell in notebook.cells if cell.get("id") not in BARS):
-        grading = {k: v for k, v in cell.metadata.get("nbgrader", {}).items() if k not in ("checksum", "cell_type")}
+        grading = {k: v for k, v in cell.metadata.get("nbgrader", {}).items() if k not in ADDED}
         answer = cell.cell_type == "markdown" and grading.get("solution")
         text = CUT.sub(lambda cut: f"{cut[1]}..." if cut[2] == "SOLUTION" else "", cell.source).strip()
         found[cell.get("id")] = (cell.cell_type, grading, *(() if answer else (text, mark(cell))))

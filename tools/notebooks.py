@@ -11,19 +11,10 @@ translated marks cells as up to date, on your word, after you have translated th
 of the English text does not touch the translation. LESSON is a name such as 01_layernorm, the start of
 one, or the path of a notebook. A PAGE such as teachers is marked as a whole.
 
-nav writes the bars at the top and the bottom of all notebooks.
-
-spelling prints the words that neither hunspell's dictionaries nor the lists in tools/words know.
-
 run executes notebooks from top to bottom, each on a fresh kernel, two at a time, and writes them
 in place with their outputs; it prints the time and the peak memory of each. With --dry nothing is
 written. LESSON is as above; a name stands for all three languages, a path for one. Without it, it takes all
 notebooks but the assignments, where the answers are missing.
-
-site writes the lessons as web pages that need no kernel, in all languages, into a new folder.
-
-badges writes into the README the links that open the lessons of a GitHub repository on Binder and, with the
-address of a JupyterHub, those that fetch them there with nbgitpuller.
 
 Exit code 1 if check or spelling found something, sync refused something, a cell failed or a measured value left
 its bounds.
@@ -149,7 +140,7 @@ def arguments():
     commands.add_parser("check", help="find what is wrong in the whole tree")
     commands.add_parser("sync", help="copy code, new cells and their order to the translations")
     commands.add_parser("nav", help="write the bars at the top and the bottom")
-    commands.add_parser("spelling", help="find unknown words")
+    commands.add_parser("spelling", help="find words that neither hunspell nor tools/words knows")
     marker = commands.add_parser("translated", help="say that a translation is up to date again")
     marker.add_argument("lesson", help="its name, the start of its name, or a notebook's path; or a page's name")
     marker.add_argument("cells", nargs="*", metavar="cell", help="the ids of cells; none for a page")
@@ -157,7 +148,7 @@ def arguments():
     runner = commands.add_parser("run", help="execute notebooks in place")
     runner.add_argument("lessons", nargs="*", metavar="lesson", help="a name, in all languages, or a notebook's path")
     runner.add_argument("--dry", action="store_true", help="write nothing")
-    site = commands.add_parser("site", help="write the lessons as web pages")
+    site = commands.add_parser("site", help="write the lessons as web pages that need no kernel")
     site.add_argument("folder", type=Path, help="an empty or new folder")
     linker = commands.add_parser("badges", help="write the links to Binder and to a class's hub into the README")
     linker.add_argument("repository", metavar="OWNER/REPO", help="as on GitHub")

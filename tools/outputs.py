@@ -42,7 +42,7 @@ def one_output(output, language, at, vocabulary):
         yield f"{at}: ended in {output.get('ename')}; repair the cell, then {run_again(at)}"
     if WIDGET_VIEW in data:
         yield f"{at}: shows a widget, which a reader without a kernel does not see; {run_again(at)}"
-    source = shown(output) + joined(data.get("text/markdown", ""))
+    source = shown(output) + data.get("text/markdown", "")
     found = prose.parts(re.sub(r'src="data:[^"]*"', 'src="data:"', source))
     pictures = sum(kind.startswith("image/") for kind in data)
     if pictures and not found.images:
@@ -82,9 +82,4 @@ def plain(card):
 
 def shown(output):
     """Return the HTML of an output, "" if it has none."""
-    return joined(output.get("data", {}).get("text/html", ""))
-
-
-def joined(text):
-    """Return a text of a notebook, which may be a list of lines."""
-    return text if isinstance(text, str) else "".join(text)
+    return output.get("data", {}).get("text/html", "")

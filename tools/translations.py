@@ -123,7 +123,7 @@ def sync(root, books):
     """
     report, good = [], True
     for language in OTHERS:
-        for name in sorted(books[language].keys() - books["en"].keys()):
+        for name in sorted(authored(books[language]).keys() - books["en"].keys()):
             report.append(f"{where(language, name)}: there is no English notebook of this name; move or delete it")
             good = False
         for name, english in authored(books["en"]).items():
@@ -174,6 +174,7 @@ def translated(root, books, lesson, cells, languages=OTHERS):
         for cell in cells:
             theirs, ours = prose.numbers(originals[cell].source, ""), prose.numbers(own[cell].source, ".")
             if theirs != ours:
-                odd = f"{' '.join(sorted(theirs - ours)) or 'none'} only in English, {' '.join(sorted(ours - theirs)) or 'none'} only here"
-                report.append(f"{where(language, name, own[cell])}: numbers differ, {odd}; look whether that is meant")
+                lacks, extra = (" ".join(sorted(n)) or "none" for n in (theirs - ours, ours - theirs))
+                at = where(language, name, own[cell])
+                report.append(f"{at}: numbers differ, {lacks} only in English, {extra} only here; is that meant?")
     return report

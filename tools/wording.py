@@ -71,7 +71,7 @@ def marks(text, language, at):
     """Find a decimal point, a per cent sign or quotation marks of another language in a prose text."""
     for number in decimal_points(text) if language != "en" else ():
         yield f"{at}: decimal point: {number}; write {number.replace('.', ',')}"
-    if found := re.search(r"([\d.,]+) +%" if language == "en" else r"([\d.,]+)[^\S\u202f]?%", text):
+    if found := re.search(r"(\d[\d.,]*) +%" if language == "en" else r"(\d[\d.,]*)[^\S\u202f]?%", text):
         space, name = ("", "no space") if language == "en" else ("\u202f", "a narrow no-break space (U+202F)")
         yield f"{at}: {found[0]}; write {found[1]}{space}%, with {name} before %"
     if found := re.search(rf"\S*[{QUOTES[language]}](?:\S*\s?){{4}}", text):
@@ -83,9 +83,8 @@ def terms(text, language, at):
     for pattern, term, why in glossary()[language]:
         for found in {match[0] for match in pattern.finditer(text)}:
             word = re.search(rf"{re.escape(found)}[\w-]*", text)[0]
-            yield f"{at}: “{word}” is not in the glossary (tools/glossary.toml); write {term}" + (
-                f" ({why})" if why else ""
-            )
+            reason = f" ({why})" if why else ""
+            yield f"{at}: “{word}” is not in the glossary (tools/glossary.toml); write {term}{reason}"
 
 
 def words(text, language, at):
@@ -94,14 +93,14 @@ def words(text, language, at):
     yield from terms(text, language, at)
 
 
-def alternative(alt, language, at, vocabulary=prose.WORDS):
-    """Find what is wrong with the alternative text of a picture."""
+def alternative(alt, language, at, vocabulary=None):
+    """Find what is wrong with the alternative text of a picture; vocabulary: only for one that a cell has drawn."""
     if len(alt.strip()) < SHORTEST_ALT:
         yield f"{at}: a picture has no alternative text, or one that is too short; describe what it shows"
         return
-    found = prose.language_of(alt, vocabulary)
+    found, remedy = prose.language_of(alt, vocabulary or prose.WORDS), run_again(at) if vocabulary else "translate it"
     if found not in (None, language):
-        yield f"{at}: an alternative text reads as {NAMES[found]}, not {NAMES[language]}; translate it, or, if a cell draws it, {run_again(at)}"
+        yield f"{at}: an alternative text reads as {NAMES[found]}, not {NAMES[language]}; {remedy}"
     yield from words(alt, language, at)
 
 
