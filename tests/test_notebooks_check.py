@@ -487,7 +487,7 @@ def test_an_assignment_that_is_not_made_from_its_solution_is_one_finding(course,
     said = cells or "order or outputs"
     assert found == [
         f"notebooks/sv/{SOLUTION}: the assignment is another than this makes, in {said}; "
-        "when this is right, run python tools/classroom.py release"
+        "if this is right, run python tools/classroom.py release"
     ]
 
 

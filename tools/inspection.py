@@ -230,10 +230,8 @@ def unreleased(notebooks, language):
         theirs, ours = handed_out(notebooks[name]), handed_out(made) if made else {}
         changed = [i for i in theirs | ours if theirs.get(i) != ours.get(i)]
         if changed or list(theirs) != list(ours) or any(cell.get("outputs") for cell in made.cells):
-            yield (
-                f"{where(language, name)}: the assignment is another than this makes, in {' '.join(changed) or 'order or outputs'}; "
-                "when this is right, run python tools/classroom.py release"
-            )
+            what, then = " ".join(changed) or "order or outputs", "run python tools/classroom.py release"
+            yield f"{where(language, name)}: the assignment is another than this makes, in {what}; if this is right, {then}"
 
 
 def handed_out(notebook):
