@@ -62,11 +62,13 @@ ALT = {
     "sv": "En linje som börjar vid 0,5 och slutar vid 2, det största av värdena.",
 }
 CATALOGUE = {
-    "en": '[axis]\nlength = "length of the stream"\nfound = "It is {value} at {where}."\n',
-    "de": '[axis]\nlength = "Länge des Stroms"\nfound = "Bei {where} sind es {value}."\n',
-    "sv": '[axis]\nlength = "strömmens längd"\nfound = "Det är {value} vid {where}."\n',
+    "en": '[claim]\ntrue = "True"\n[axis]\nlength = "length of the stream"\nfound = "It is {value} at {where}."\n',
+    "de": '[claim]\ntrue = "Stimmt"\n[axis]\nlength = "Länge des Stroms"\nfound = "Bei {where} sind es {value}."\n',
+    "sv": '[claim]\ntrue = "Stämmer"\n[axis]\nlength = "strömmens längd"\nfound = "Det är {value} vid {where}."\n',
 }
 LEDGER = """[grows]
+verdict = "true"
+source = "Ioffe & Szegedy 2015"
 claim.en = "It grows."
 claim.de = "Er wächst."
 claim.sv = "Den växer."

@@ -6,8 +6,9 @@ import re
 import nbformat
 import pytest
 
-import inspection
 import notebooks
+import outputs
+from small_tree import Tree
 
 PATHS = notebooks.all_notebooks()
 SOLVED = notebooks.solved(PATHS)
@@ -58,7 +59,7 @@ def test_was_executed_from_top_to_bottom(solved):
 
 def test_shows_no_error_and_no_value_out_of_bounds(committed):
     assert not [o for cell in code_cells(committed) for o in cell.outputs if o.output_type == "error"]
-    assert notebooks.out_of_bounds(committed) == []
+    assert not list(outputs.out_of_bounds(committed, ""))
 
 
 def test_reader_without_a_kernel_sees_pictures_with_alternative_texts(committed):
@@ -66,7 +67,7 @@ def test_reader_without_a_kernel_sees_pictures_with_alternative_texts(committed)
     for cell in code_cells(committed):
         for output in cell.outputs:
             data = output.get("data", {})
-            assert inspection.WIDGET_VIEW not in data
+            assert outputs.WIDGET_VIEW not in data
             shown = data.get("text/plain", "") + output.get("text", "")
             assert not re.search(r"<(Figure|helpers|matplotlib)|(VBox|HTML|HBox|Picture|Card)\(", shown), cell.id
             for image in re.findall(r"<img[^>]*>", data.get("text/html", "")):
@@ -129,7 +130,20 @@ def test_run_writes_outputs_marks_and_no_widget(tiny):
     [cell] = notebook.cells
     assert cell.metadata["executed"] == notebooks.digest(cell.source)
     assert cell.outputs[-1].data["text/html"] == "<p>x</p>"
-    assert inspection.WIDGET_VIEW not in cell.outputs[-1].data and "widgets" not in notebook.metadata
+    assert outputs.WIDGET_VIEW not in cell.outputs[-1].data and "widgets" not in notebook.metadata
+
+
+def test_run_takes_a_lesson_in_all_languages_and_a_path_in_one(tmp_path, tiny):
+    tree = Tree(tmp_path / "project")
+    paths = lambda *languages: [tree.path(language, "02_second.ipynb") for language in languages]
+    for word in ("02", "02_second", "02_second.ipynb"):
+        assert notebooks.named(tree.root, [word]) == paths("en", "de", "sv")
+    for word in ("notebooks/en/02_second.ipynb", str(tree.path("en", "02_second.ipynb"))):
+        assert notebooks.named(tree.root, [word, word]) == paths("en")
+    assert notebooks.named(tree.root, [str(tiny), "02"]) == [tiny, *paths("en", "de", "sv")]
+    for word in ("03", "notebooks/en/03_third.ipynb", ""):
+        with pytest.raises(ValueError, match="choose from: 01_first, 02_second$"):
+            notebooks.named(tree.root, [word])
 
 
 def test_run_reports_a_failing_cell_and_leaves_the_file_alone(tiny):
@@ -147,7 +161,9 @@ def test_run_finds_a_value_out_of_bounds(tiny):
     notebook.cells[0].source = "from helpers import claims\nclaims.check('off-by-one', 13)"
     nbformat.write(notebook, tiny)
     report, good = notebooks.run([tiny])
-    assert not good and "off-by-one" in report[-1]
+    assert not good and report[-1].startswith(f"{tiny}#both: off-by-one: Measured on ")
+    assert " = 13. This value is outside the expected range, 12 to 12." in report[-1]
+    assert "helpers/claims.toml" in report[-1]
 
 
 def test_run_reports_a_cell_that_does_not_end(tiny, monkeypatch):

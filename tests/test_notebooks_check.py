@@ -1,6 +1,5 @@
 """`tools/notebooks.py check` finds each kind of fault where it was planted, and nothing in a clean project."""
 
-import re
 import tomllib
 
 import pytest
@@ -8,6 +7,7 @@ import pytest
 import inspection
 import lessons
 import notebooks
+import outputs
 import prose
 import wording
 from small_tree import ALT, Tree
@@ -64,6 +64,13 @@ def html(language, text):
     return plant
 
 
+def card(said, within="true"):
+    """Return a fault: the cell `picture` shows a card of the ledger's claim on which `said` stands instead."""
+    texts = "<b>Stämmer</b> · Den växer.<br>Uppmätt här: strömmens längd = 7.<br>Det stämmer. <small>{}</small>"
+    text = texts.format("Källa: Ioffe &amp; Szegedy 2015.").replace(*said)
+    return html("sv", f'<div class="claim" data-claim="grows" data-within="{within}" style="x">{text}</div>')
+
+
 def on_cell(language, id_, change, name=FIRST):
     """Return a fault: a function applied to a cell."""
 
@@ -116,7 +123,7 @@ def picture_without_text(cell):
 
 
 def widget(cell):
-    cell.outputs[0].data[inspection.WIDGET_VIEW] = {"model_id": "x"}
+    cell.outputs[0].data[outputs.WIDGET_VIEW] = {"model_id": "x"}
 
 
 def same_id(notebook):
@@ -129,7 +136,7 @@ FAULTS = {
     "missing notebook": (
         lambda t: t.path("de", SECOND).unlink(),
         f"notebooks/de/{SECOND} {DE}#idea",  # which links to it
-        "missing; run sync",
+        "missing; run python tools/notebooks.py sync",
     ),
     "extra notebook": (
         lambda t: t.path("sv", "00_more.ipynb").write_bytes(t.path("sv", SECOND).read_bytes()),
@@ -138,8 +145,16 @@ FAULTS = {
     ),
     "bad catalogue": (file("helpers/text/sv.toml", "[axis]", "[axis"), "helpers/text/sv.toml", "Expected"),
     "no notebook": (lambda t: t.path("sv", SECOND).write_text("{"), f"notebooks/sv/{SECOND}", "is not a notebook"),
-    "missing cell": (on_notebook("de", drop("idea")), DE, "lacks idea; run sync"),
-    "extra cell": (on_notebook("en", drop("read")), f"{DE} {SV} {EN}", "has read too many; run sync"),
+    "missing cell": (
+        on_notebook("de", drop("idea")),
+        DE,
+        "lacks idea; run python tools/notebooks.py sync, which adds the English one",
+    ),
+    "extra cell": (
+        on_notebook("en", drop("read")),
+        f"{DE} {SV} {EN}",
+        "has read, which English has not; delete it here",
+    ),
     "order": (on_notebook("sv", swap), SV, "in another order"),
     "cell type": (
         on_notebook("de", retype, SECOND),
@@ -147,7 +162,16 @@ FAULTS = {
         "is a markdown cell, the original a code",
     ),
     "repeated id": (on_notebook("sv", same_id), SV, "two cells have this id"),
-    "code": (source("de", FIRST, "picture", "draw", "plot"), f"{DE}#picture", "the code differs from the original"),
+    "renamed cell": (
+        on_cell("sv", "read", lambda c: c.update(id="look")),
+        SV,
+        "has look where English has read; give each cell the id of its original",
+    ),
+    "code": (
+        source("de", FIRST, "picture", "draw", "plot"),
+        f"{DE}#picture",
+        "the code differs from the original; write what is right into the English cell, then run python tools",
+    ),
     "setup": (source("sv", FIRST, "setup", "helpers", "helper"), f"{SV}#setup", "the code differs from the original"),
     "setup in English": (source("sv", FIRST, "setup", '"sv"', '"en"'), f"{SV}#setup", "the code differs"),
     "no mark": (on_cell("de", "read", lambda c: c.metadata.pop("translation")), f"{DE}#read", "no mark"),
@@ -189,16 +213,16 @@ FAULTS = {
     "decimal point": (source("de", FIRST, "idea", "0,5", "0.5"), f"{DE}#idea", "decimal point: 0.5; write 0,5"),
     "point before a hyphen": (source("de", FIRST, "read", "an.", "an, 1.5-mal."), f"{DE}#read", "write 1,5"),
     "point in a formula": (source("sv", FIRST, "idea", "1{,}5", "1.5"), f"{SV}#idea", "write 1{,}5"),
-    "per cent": (source("sv", FIRST, "idea", "10\u202f%", "10%"), f"{SV}#idea", "narrow no-break space"),
+    "per cent": (source("sv", FIRST, "idea", "10\u202f%", "10%"), f"{SV}#idea", "10%; write 10\u202f%, with a narrow"),
     "English per cent": (
         source("en", FIRST, "idea", "10%", "10 %"),
         f"{EN}#idea {DE}#idea {SV}#idea",
-        "no space before %",
+        "10 %; write 10%, with no space before %",
     ),
     "quotation marks": (
         source("sv", FIRST, "read", "linjen.", "linjen, ”så” och „så“."),
         f"{SV}#read",
-        "quotation marks of another language",
+        "quotation marks of another language: „så“. Den är residualströmmen,; write ”svenska”",
     ),
     "term": (
         source("de", FIRST, "read", "der Residualstrom", "der Reststrom"),
@@ -254,7 +278,7 @@ FAULTS = {
     "stale output": (
         on_cell("en", "count", lambda c: c.metadata.update(executed="0" * 12), SECOND),
         f"notebooks/en/{SECOND}#count",
-        "come from another source; run the notebook",
+        "come from another source; run it: python tools/notebooks.py run notebooks/en/02_second.ipynb",
     ),
     "not executed": (
         on_cell("de", "count", lambda c: c.update(execution_count=None), SECOND),
@@ -270,7 +294,7 @@ FAULTS = {
     "text of a picture in English": (
         html("de", f'<img alt="{ALT["en"]}">'),
         f"{DE}#picture",
-        "reads as English, not German",
+        "reads as English, not German; run it: python tools/notebooks.py run notebooks/de/01_first.ipynb",
     ),
     "text of a picture with a point": (
         html("sv", f'<img alt="{ALT["sv"].replace("0,5", "0.5")}">'),
@@ -282,6 +306,24 @@ FAULTS = {
         f"{SV}#picture",
         "what it shows reads as German",
     ),
+    "claim": (
+        card(("Den växer.", "Den krymper.")),
+        f"{SV}#picture",
+        "grows has changed in helpers/claims.toml (Den växer.); run it: python tools/notebooks.py run notebooks/sv/01",
+    ),
+    "verdict": (card(("Stämmer", "Falskt")), f"{SV}#picture", "grows has changed in helpers/claims.toml (Stämmer)"),
+    "source of a claim": (card(("2015", "2016")), f"{SV}#picture", "grows has changed"),
+    "what a claim measures": (card(("längd", "bredd")), f"{SV}#picture", "grows has changed"),
+    "claim that is gone": (
+        html("de", '<div class="claim" data-claim="shrinks" data-within="true"></div>'),
+        f"{DE}#picture",
+        "has no claim shrinks; correct the name",
+    ),
+    "value out of bounds": (
+        card(("Det", "Utanför. <br>Det"), "false"),
+        f"{SV}#picture",
+        "grows: Uppmätt här: strömmens längd = 7. Utanför. If the measurement is wrong, correct the cell; if the",
+    ),
     "picture in a text": (
         source("en", SECOND, "title", "first one.", "first one. ![](../../README.md)"),
         f"notebooks/en/{SECOND}#title notebooks/de/{SECOND}#title notebooks/sv/{SECOND}#title",
@@ -289,17 +331,21 @@ FAULTS = {
     ),
     "bar": (
         source("de", FIRST, "nav-bottom", "Inhalt", "Contents"),
-        f"{DE}#nav-bottom",
-        "not what nav writes; run nav",
+        DE,
+        "the bars in its first and last cell are not right; run python tools/notebooks.py nav",
     ),
-    "mark of a bar": (on_cell("sv", "nav-top", lambda c: c.metadata.clear()), f"{SV}#nav-top", "run nav"),
-    "no bar": (on_notebook("sv", drop("nav-top")), SV, "are not the bars; run nav"),
+    "mark of a bar": (on_cell("sv", "nav-top", lambda c: c.metadata.clear()), SV, "notebooks.py nav"),
+    "no bar": (on_notebook("sv", drop("nav-top")), SV, "notebooks.py nav"),
     "dead link": (
         source("en", FIRST, "idea", "02_second", "02_other"),
         f"{EN}#idea {DE}#idea {SV}#idea",
         "the link 02_other.ipynb leads to no file",
     ),
-    "dead anchor": (file("README.md", "#the-end", "#an-end"), "README.md", "leads to no heading of README.md"),
+    "dead anchor": (
+        file("README.md", "#the-end", "#an-end"),
+        "README.md",
+        "leads to no heading of README.md; the nearest is #the-end",
+    ),
     "link out of the project": (file("README.md", "notebooks/en/01_first.ipynb", "../x"), "README.md", "to no file"),
     "path of a machine": (
         source("en", FIRST, "read", "Look at the line.", "Look at the line in /ho" + "me/someone."),
@@ -315,11 +361,16 @@ def test_a_fault_is_found_in_its_file_and_cell(tree, fault):
     plant, places, says = FAULTS[fault]
     plant(tree)
     findings = [
-        f for f in inspection.check(tree.root) if "run nav" in says or "run nav" not in f
+        f for f in inspection.check(tree.root) if "nav" in says or "notebooks.py nav" not in f
     ]  # bars follow the rest
     assert any(says in finding for finding in findings), findings
     assert all(finding.startswith(tuple(places.split())) for finding in findings), findings
     assert any(finding.startswith(places.split()[0]) for finding in findings)
+
+
+def test_a_card_with_the_texts_of_the_ledger_is_no_fault(tree):
+    card(("", ""))(tree)
+    assert inspection.check(tree.root) == []
 
 
 def test_a_cell_that_was_synced_and_not_translated_is_one_finding(tree):
@@ -345,25 +396,112 @@ def test_wikipedia_and_the_folder_of_a_language_may_differ_in_links():
     assert inspection.differences(english, german.replace("x.md", "y.md")) != []
 
 
+def test_the_first_difference_of_a_long_formula_is_shown():
+    long = "$x_{l+1} = " + "x_l + " * 20 + r"\mathrm{LN}(f(x_l)) + b" + " + c" * 20 + "$"
+    [line] = inspection.differences(long, long.replace("LN", "RMS"))
+    assert line == (
+        r"formulas differ from the original: …x_l+x_l+x_l+\mathrm{RMS}(f(x_l))+b+c+c+… here, "
+        r"…x_l+x_l+x_l+\mathrm{LN}(f(x_l))+b+c+c+c… there"
+    )
+    assert inspection.differences("$a$ $b$", "$a$") == ["formulas differ from the original: lacks b"]
+    assert inspection.differences("$a$", "$a$ $b$") == ["formulas differ from the original: b only here"]
+
+
 def test_words_in_a_formula_may_differ_and_its_symbols_not():
     assert inspection.differences(r"$x_\text{mean} = 1.5$", r"$x_\text{Mittel} = 1{,}5$") == []
     assert inspection.differences("$a$ and $b$", "$b$ und $a$") == []
     assert inspection.differences("$x$ and $x$", "$x$") != []
 
 
-def test_handed_out_notebooks_need_no_outputs(tree):
+@pytest.fixture
+def course(tree):
+    """The project with a solution and the assignment made from it in every language."""
+    grading = {"grade_id": "picture", "locked": False, "points": 2, "solution": True}
     for language in lessons.LANGUAGES:
-        for folder in lessons.ASSIGNMENTS:
-            with tree.edit(language, FIRST) as notebook:
-                pass
-            for cell in notebook.cells:
-                if cell.cell_type == "code":
-                    cell.outputs, cell.execution_count = [], None
-                    cell.metadata.pop("executed")
-            lessons.by_id(notebook)["idea"].source = lessons.by_id(notebook)["idea"].source.replace("02_", "../02_")
-            lessons.write(tree.path(language, f"{folder}/{FIRST}"), notebook)
-    findings = inspection.check(tree.root)
-    assert findings and all(re.search("nav|behind", finding) for finding in findings)
+        notebook = lessons.read(tree.path(language, FIRST))
+        cells = lessons.by_id(notebook)
+        cells["idea"].source = cells["idea"].source.replace("02_", "../02_")
+        cells["picture"].metadata["nbgrader"] = grading
+        cells["read"].metadata["nbgrader"] = {"solution": True}
+        code = "def f(x):\n    ### BEGIN SOLUTION\n    return 2 * x\n    ### END SOLUTION"
+        cells["picture"].source = code + "\n### BEGIN HIDDEN TESTS\nassert f(1) == 2\n### END HIDDEN TESTS"
+        cells["picture"].metadata["executed"] = lessons.digest(cells["picture"].source)
+        lessons.write(tree.path(language, f"solutions/{FIRST}"), notebook)
+        cells["picture"].source, cells["read"].source = "def f(x):\n    ...", "Your answer"
+        cells["picture"].metadata["nbgrader"] = grading | {"checksum": "0", "cell_type": "code"}
+        for cell in notebook.cells:
+            cell.metadata.pop("executed", None)
+            if cell.cell_type == "code":
+                cell.outputs, cell.execution_count = [], None
+        lessons.write(tree.path(language, f"assignments/{FIRST}"), notebook)
+    for language in lessons.OTHERS:
+        with tree.edit(language, f"solutions/{FIRST}") as notebook:
+            cell, english = lessons.by_id(notebook)["idea"], tree.cell("en", f"solutions/{FIRST}", "idea")
+            cell.metadata["translation"]["of"] = lessons.digest(english.source)
+        with tree.edit(language, f"assignments/{FIRST}") as notebook:
+            lessons.by_id(notebook)["idea"].metadata = cell.metadata
+    notebooks.navigation.nav(tree.root, tree.books())
+    return tree
+
+
+def test_every_card_of_the_project_is_compared():
+    for path in lessons.solved(lessons.all_notebooks()):
+        cells = lessons.read(path).cells
+        shown = [outputs.shown(output) for cell in cells for output in cell.get("outputs", [])]
+        cards = sum(len(outputs.CARD.findall(text)) for text in shown)
+        assert cards == path.read_text(encoding="utf8").count("data-claim="), path
+        assert cards or path.parent.name == "solutions", path
+
+
+def test_an_assignment_as_release_makes_it_is_no_fault(course):
+    assert inspection.check(course.root) == []
+
+
+def points(cell):
+    cell.metadata["nbgrader"]["points"] = 3
+
+
+def execute(notebook):
+    lessons.by_id(notebook)["setup"].outputs = [lessons.nbformat.v4.new_output("stream", text="x")]
+
+
+SOLUTION, ASSIGNMENT = f"solutions/{FIRST}", f"assignments/{FIRST}"
+STALE = {
+    "text": (source("sv", SOLUTION, "title", "några", "fyra"), "title"),
+    "code": (source("sv", SOLUTION, "picture", "def f(x)", "def f(y)"), "picture"),
+    "points": (on_cell("sv", "picture", points, SOLUTION), "picture"),
+    "mark": (on_cell("sv", "idea", lambda c: c.metadata.pop("translation"), SOLUTION), "idea"),
+    "cell gone": (on_notebook("sv", drop("setup"), SOLUTION), "setup"),
+    "order": (on_notebook("sv", swap, SOLUTION), ""),
+    "assignment edited": (source("sv", ASSIGNMENT, "title", "några", "fyra"), "title"),
+    "assignment executed": (on_notebook("sv", execute, ASSIGNMENT), ""),
+    "assignment gone": (lambda tree: tree.path("sv", ASSIGNMENT).unlink(), "title setup idea picture read"),
+}
+
+
+@pytest.mark.parametrize("change", STALE)
+def test_an_assignment_that_is_not_made_from_its_solution_is_one_finding(course, change):
+    plant, cells = STALE[change]
+    plant(course)
+    found = [f for f in inspection.check(course.root) if "classroom.py release" in f]
+    said = cells or "order or outputs"
+    assert found == [
+        f"notebooks/sv/{SOLUTION}: the assignment is another than this makes, in {said}; "
+        "if this is right, run python tools/classroom.py release"
+    ]
+
+
+def test_an_assignment_that_only_english_lacks_is_one_finding_and_no_fault_of_the_others(course):
+    course.path("en", ASSIGNMENT).unlink()
+    found = [f for f in inspection.check(course.root) if "notebooks.py nav" not in f]
+    assert len(found) == 1 and found[0].startswith(f"notebooks/en/{SOLUTION}: the assignment is another")
+    assert notebooks.translations.sync(course.root, course.books()) == (["nothing to do"], True)
+
+
+@pytest.mark.parametrize(("id_", "old", "new"), [("picture", "2 * x", "x + x"), ("picture", "== 2", "== 2.0")])
+def test_what_students_do_not_get_may_change_in_a_solution(course, id_, old, new):
+    source("en", SOLUTION, id_, old, new)(course)
+    assert not [f for f in inspection.check(course.root) if "classroom.py release" in f]
 
 
 @pytest.mark.parametrize("good", (True, False))

@@ -36,7 +36,7 @@ def changed(before, tree):
 
 def test_sync_changes_nothing_in_a_tree_that_is_in_step(tree):
     before = tree.bytes()
-    assert run(tree, "sync") == ("", True)
+    assert run(tree, "sync") == ("nothing to do", True)
     assert tree.bytes() == before
 
 
@@ -228,19 +228,47 @@ def test_translated_marks_cells_of_one_language(tree, words):
         (("0", "read"), "^'0' is more than one lesson; choose from"),
         (("01_first", "setup"), "'setup' of 01_first.ipynb is not a markdown cell"),
         (("01_first", "nav-top"), "'nav-top' is written by nav"),
+        ((f"notebooks/en/assignments/{FIRST}", "read"), "is made from the solutions"),
     ],
 )
 def test_translated_refuses_in_one_sentence_and_writes_nothing(tree, words, says):
+    for language in lessons.LANGUAGES:
+        lessons.write(tree.path(language, f"assignments/{FIRST}"), lessons.read(tree.path(language, FIRST)))
     before = tree.bytes()
     with pytest.raises(ValueError, match=says) as refused:
         run(tree, "translated", *words)
     assert "\n" not in str(refused.value) and tree.bytes() == before
 
 
+def test_translated_refuses_a_cell_whose_formula_differs_and_shows_it(tree):
+    with tree.edit("en", SECOND) as notebook:
+        lessons.by_id(notebook)["formula"].source = "$$y = x - f(x)$$"
+    before = tree.bytes()
+    with pytest.raises(
+        ValueError, match=rf"de/{SECOND}#formula: formulas differ.*y=x\+f.* here, y=x-f.* there; nothing"
+    ):
+        run(tree, "translated", "02", "formula")
+    assert tree.bytes() == before
+
+
+def test_translated_names_numbers_that_differ_and_marks_the_cell(tree):
+    with tree.edit("en", FIRST) as notebook:
+        lessons.by_id(notebook)["read"].source += " It has 3,000 steps, 1.5 of 12."
+    for language, numbers in (("de", " 3000 oder 1,5 von 12."), ("sv", " 3\u202f000 eller 1,6 av 12.")):
+        with tree.edit(language, FIRST) as notebook:
+            lessons.by_id(notebook)["read"].source += numbers
+    report, good = run(tree, "translated", "01", "read")
+    assert good and report.split("\n") == [
+        f"notebooks/de/{FIRST}: marked: read",
+        f"notebooks/sv/{FIRST}: marked: read",
+        f"notebooks/sv/{FIRST}#read: numbers differ, 1.5 only in English, 1.6 only here; is that meant?",
+    ]
+
+
 def test_translated_refuses_a_language_without_the_notebook(tree):
     tree.path("sv", FIRST).unlink()
     before = tree.bytes()
-    with pytest.raises(ValueError, match=f"no notebooks/sv/{FIRST} yet: run sync first"):
+    with pytest.raises(ValueError, match=f"no notebooks/sv/{FIRST} yet; run python tools/notebooks.py sync"):
         run(tree, "translated", "01_first", "read")
     assert tree.bytes() == before
 
@@ -271,7 +299,7 @@ def test_nav_writes_bars_in_the_words_of_each_language(tree):
 
 def test_nav_is_safe_to_repeat_and_marks_the_translations(tree):
     before = tree.bytes()
-    assert run(tree, "nav") == ("", True)
+    assert run(tree, "nav") == ("nothing to do", True)
     assert tree.bytes() == before
     for id_ in lessons.BARS:
         original = tree.cell("en", FIRST, id_)
@@ -297,9 +325,11 @@ def test_nav_links_assignments_one_level_deeper_and_among_themselves(tree):
             lessons.write(tree.path(language, f"assignments/{name}"), lessons.read(tree.path(language, name)))
     run(tree, "nav")
     assert tree.cell("sv", f"assignments/{SECOND}", "nav-top").source == (
-        f"[← Föregående: 1 · Det första]({FIRST}) | [Innehåll](../../../README.md) | "
+        f"[← Föregående: 1 · Det första]({FIRST}) | [Innehåll](../../../README.md) | [Lektion](../{SECOND}) | "
         f"[English](../../en/assignments/{SECOND}) | [Deutsch](../../de/assignments/{SECOND})"
     )
+    bar = tree.cell("de", FIRST, "nav-bottom").source
+    assert f" | [Aufgabenblatt](assignments/{FIRST}) | [English]" in bar
     for path in lessons.all_notebooks(tree.root):
         for bar in (lessons.read(path).cells[0], lessons.read(path).cells[-1]):
             assert list(links.dead(tree.root, path, bar.source, "")) == []

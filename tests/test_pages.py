@@ -68,8 +68,9 @@ def test_a_page_that_one_language_lacks_or_has_alone_is_found(tree):
 
 def test_a_link_of_a_page_that_leads_nowhere_is_found(tree):
     tree.replace("notebooks/de/teachers.md", "01_first", "03_third")
-    assert "notebooks/de/teachers.md: the link 03_third.ipynb leads to no file of the project" in inspection.check(
-        tree.root
+    assert (
+        "notebooks/de/teachers.md: the link 03_third.ipynb leads to no file of the project; correct it"
+        in inspection.check(tree.root)
     )
 
 

@@ -8,6 +8,8 @@ import prose
 import wording
 from lessons import LANGUAGES
 
+PARTS = ("claim", "measures", "found")  # the texts of a claim of the ledger
+
 
 def toml(path):
     """Return the content of a TOML file, empty if it is not there. Raises ValueError, naming the file, for bad TOML."""
@@ -31,13 +33,20 @@ def sentences_of(root, language):
     found = {
         f"helpers/claims.toml#{claim}.{part}.{language}": entry.get(part, {}).get(language)
         for claim, entry in toml(root / "helpers" / "claims.toml").items()
-        for part in ("claim", "measures", "found")
+        for part in PARTS
     }
     for path in sorted((root / "helpers" / "tasks").glob("*.toml")):
         for task, entry in toml(path).items():
             for mistake in entry["mistakes"]:
                 found[f"helpers/tasks/{path.name}#{task}.{mistake['name']}.{language}"] = mistake.get(language)
     return found
+
+
+def cards_of(root, language):
+    """Return claim → the texts that its card shows in a language: verdict, parts and source."""
+    say, ledger = catalogue_of(root, language), toml(root / "helpers" / "claims.toml").items()
+    texts = lambda entry: [entry.get(part, {}).get(language, "") for part in PARTS]
+    return {claim: [say.get(f"claim.{e.get('verdict')}", ""), *texts(e), e.get("source", "")] for claim, e in ledger}
 
 
 def vocabulary_of(root):

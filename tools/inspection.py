@@ -1,29 +1,34 @@
 """The findings of `python tools/notebooks.py check`: one line each, with the file, the cell and what to do."""
 
 import json
+import os
 import re
 
 import catalogue
 import links
 import navigation
+import outputs
 import prose
 import wording
 from lessons import (
-    ASSIGNMENTS,
     BARS,
     LANGUAGES,
+    MADE,
     OTHERS,
+    authored,
     by_id,
-    digest,
+    command,
     ids,
     in_language,
     load,
+    mark,
     state,
     where,
 )
 
-WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 CITING = ("sources",)  # cells that name papers, in the papers' words
+CUT = re.compile(r"^([ \t]*)### BEGIN (SOLUTION|HIDDEN TESTS)\n.*?^[ \t]*### END \2$", re.S | re.M)  # by nbgrader
+ADDED = ("checksum", "cell_type")  # by nbgrader to what it knows of a cell
 MACHINE_PATH = re.compile(r"(?<![\w.])/(?:root|home|tmp|work|Users)/[\w.+-]*")
 
 
@@ -35,12 +40,15 @@ def check(root):
         return [str(error).replace(f"{root}/", "")]
     findings = [*missing(books)]
     for language in LANGUAGES:
-        for name, notebook in books[language].items():
+        ledger = catalogue.cards_of(root, language)
+        findings += unreleased(books[language], language)
+        for name in books[language]:
+            findings += bars(books, language, name)
+        for name, notebook in authored(books[language]).items():
             if language != "en" and name in books["en"]:
                 findings += compare(books["en"][name], notebook, language, name)
             findings += texts(notebook, language, name, waiting(books, language, name))
-            findings += outputs(notebook, language, name, vocabulary)
-            findings += bars(books, language, name)
+            findings += outputs.check(notebook, language, name, vocabulary, ledger)
     findings += links.check(root, books)
     findings += page_words(root)
     findings += catalogue.check(root)
@@ -50,9 +58,9 @@ def check(root):
 def missing(books):
     """Find notebooks that a language lacks, or has alone."""
     for language in OTHERS:
-        for name in sorted(books["en"].keys() - books[language].keys()):
-            yield f"{where(language, name)}: missing; run sync"
-        for name in sorted(books[language].keys() - books["en"].keys()):
+        for name in sorted(authored(books["en"]).keys() - books[language].keys()):
+            yield f"{where(language, name)}: missing; run {command('sync')}"
+        for name in sorted(authored(books[language]).keys() - books["en"].keys()):
             yield f"{where(language, name)}: has no English original; move or delete it"
 
 
@@ -61,27 +69,39 @@ def missing(books):
 
 def compare(english, own, language, name):
     """Find what differs between a translation and its original and must not."""
-    at = where(language, name)
-    if ids(english) != ids(own):
-        yield f"{at}: {cells_differ(ids(english), ids(own))}; run sync"
+    theirs, ours = ([i for i in ids(notebook) if i not in BARS] for notebook in (english, own))
+    if theirs != ours:
+        yield f"{where(language, name)}: {cells_differ(theirs, ours)}"
     originals = by_id(english)
     for cell in own.cells:
         original, at = originals.get(cell.get("id")), where(language, name, cell)
         if original is None or cell.get("id") in BARS:
             continue
         if cell.cell_type != original.cell_type:
-            yield f"{at}: is a {cell.cell_type} cell, the original a {original.cell_type} cell; run sync"
+            yield (
+                f"{at}: is a {cell.cell_type} cell, the original a {original.cell_type} cell; make the English one "
+                f"what both shall be, then run {command('sync')}"
+            )
         elif cell.cell_type == "markdown":
             yield from compare_text(original, cell, at, f"{name.removesuffix('.ipynb')} {cell.id} --lang {language}")
         elif cell.source != in_language(original, language):
-            yield f"{at}: the code differs from the original; run sync"
+            yield (
+                f"{at}: the code differs from the original; write what is right into the English "
+                f"cell, then run {command('sync')}, which copies it"
+            )
 
 
 def cells_differ(english, own):
     """Return the words for how the cells of a translation differ from the original's."""
     lacks, extra = [str(i) for i in english if i not in own], [str(i) for i in own if i not in english]
-    words = [f"lacks {' '.join(lacks)}"] * bool(lacks) + [f"has {' '.join(extra)} too many"] * bool(extra)
-    return " and ".join(words) or "the cells are in another order than the original's"
+    sync = f"run {command('sync')}"
+    if lacks and extra:
+        return f"has {' '.join(extra)} where English has {' '.join(lacks)}; give each cell the id of its original"
+    if lacks:
+        return f"lacks {' '.join(lacks)}; {sync}, which adds the English one, or delete it in all languages"
+    if extra:
+        return f"has {' '.join(extra)}, which English has not; delete it here as well, or put it back there"
+    return f"the cells are in another order than the original's; bring those into order, then {sync}"
 
 
 def compare_text(original, cell, at, words):
@@ -89,16 +109,16 @@ def compare_text(original, cell, at, words):
 
     words: what the command `translated` is called with to mark it as up to date.
     """
-    standing, mark = state(original, cell), f"python tools/notebooks.py translated {words}"
+    standing, done = state(original, cell), command(f"translated {words}")
     if is_copy(original, cell):
-        yield f"{at}: still the English text; translate it, then {mark}"
+        yield f"{at}: still the English text; translate it, then {done}"
         return
     if standing == "new":
-        yield f"{at}: no mark that it is translated; check it, then {mark}"
+        yield f"{at}: no mark that it is translated; check it, then {done}"
     if standing == "behind":
-        yield f"{at}: behind, the English text has changed; translate again, then {mark}"
+        yield f"{at}: behind, the English text has changed; translate again, then {done}"
     for difference in differences(original.source, cell.source):
-        yield f"{at}: {difference}; make them the same"
+        yield f"{at}: {difference}; correct it here, or there in all languages"
     yield from untranslated(original, cell, at)
 
 
@@ -117,11 +137,9 @@ def differences(english, own):
         lacks, extra = [form(x) for x in getattr(theirs, kind)], []
         for item in map(form, getattr(ours, kind)):
             lacks.remove(item) if item in lacks else extra.append(item)
-        words = [
-            f"{word} {' '.join(map(wording.short, items))}"
-            for word, items in (("lacks", lacks), ("has", extra))
-            if items
-        ]
+        words = [f"{beside(mine, its)} here, {beside(its, mine)} there" for mine, its in zip(extra, lacks)]
+        words += [f"lacks {wording.short(item)}" for item in lacks[len(extra) :]]
+        words += [f"{wording.short(item)} only here" for item in extra[len(lacks) :]]
         if words:
             kind = {"spans": "code spans", "tags": "HTML tags"}.get(kind, kind)
             lines.append(f"{kind} differ from the original: {', '.join(words)}")
@@ -130,12 +148,19 @@ def differences(english, own):
     return lines
 
 
+def beside(item, other, most=20):
+    """Return an item as one short line, around the first place where it differs from another."""
+    at = len(os.path.commonprefix([item, other]))
+    start = at - most if at > most else 0
+    return "…" * (start > 0) + wording.short(item[start:], 2 * most)
+
+
 def untranslated(original, cell, at):
     """Find single sentences that stand in the translation as they stand in the original."""
     theirs = set(prose.sentences(prose.plain(prose.without_quotes(original.source))))
     for sentence in prose.sentences(prose.plain(prose.without_quotes(cell.source))):
         if sentence in theirs and len([w for w in prose.words(sentence) if w.islower() and len(w) > 1]) >= 3:
-            yield f"{at}: a sentence is still English: {wording.short(sentence)}"
+            yield f"{at}: a sentence is still English: {wording.short(sentence)}; translate it"
 
 
 def waiting(books, language, name):
@@ -188,64 +213,33 @@ def page_words(root):
         yield from wording.words(prose.plain(prose.without_titles(source, "en")), "en", at)
 
 
-# what running leaves behind
-
-
-def outputs(notebook, language, name, vocabulary=prose.WORDS):
-    """Find outputs that are missing, stale, broken, or show a picture without words."""
-    if "widgets" in notebook.metadata:
-        yield f"{where(language, name)}: holds the state of widgets; run it with tools/notebooks.py run"
-    code = [cell for cell in notebook.cells if cell.cell_type == "code" and cell.source.strip()]
-    assignment = name.split("/")[0] in ASSIGNMENTS
-    shown = [cell for cell in code if cell.get("outputs") or not assignment]
-    stale = [cell for cell in shown if cell.metadata.get("executed") != digest(cell.source)]
-    if stale:
-        more = f" (and of {len(stale) - 1} more cells: {' '.join(c.id for c in stale[1:])})" * (len(stale) > 1)
-        yield (
-            f"{where(language, name, stale[0])}: its outputs{more} are missing or come from another source; "
-            "run the notebook"
-        )
-    elif not assignment and [c.get("execution_count") for c in code] != list(range(1, len(code) + 1)):
-        first = next(c for i, c in enumerate(code, 1) if c.get("execution_count") != i)
-        yield f"{where(language, name, first)}: not executed from top to bottom; run the notebook"
-    for cell in code:
-        at = where(language, name, cell)
-        for output in cell.get("outputs", []):
-            yield from one_output(output, assignment, language, at, vocabulary)
-
-
-def one_output(output, assignment, language, at, vocabulary):
-    """Find what is wrong with one output of a cell."""
-    data = output.get("data", {})
-    if output.get("output_type") == "error" and not assignment:
-        yield f"{at}: ended in {output.get('ename')}; repair the cell and run the notebook"
-    if WIDGET_VIEW in data:
-        yield f"{at}: shows a widget, which a reader without a kernel does not see; run it with tools/notebooks.py run"
-    source = joined(data.get("text/html", "")) + joined(data.get("text/markdown", ""))
-    found = prose.parts(re.sub(r'src="data:[^"]*"', 'src="data:"', source))
-    pictures = sum(kind.startswith("image/") for kind in data)
-    if pictures and not found.images:
-        yield f"{at}: a picture without a place for an alternative text; show it as <img alt=…>"
-    if "svg" in found.tags and not re.search(r"<svg[^>]*aria-label=", source):
-        yield f"{at}: a drawing without an alternative text; show it as <img alt=…>"
-    for _, alt in found.images:
-        yield from wording.alternative(alt, language, at, vocabulary)
-    yield from wording.shown(found.prose, language, at, vocabulary)
-
-
-def joined(text):
-    """Return a text of a notebook, which may be a list of lines."""
-    return text if isinstance(text, str) else "".join(text)
+# what tools write
 
 
 def bars(books, language, name):
     """Find a first and a last cell that are not what `nav` writes."""
     cells = books[language][name].cells
-    wanted = navigation.bars(books, language, name)
-    placed = len(cells) > 1 and (cells[0].get("id"), cells[-1].get("id")) == BARS
-    if not placed:
-        yield f"{where(language, name)}: its first and last cell are not the bars; run nav"
-        return
-    for cell, right in zip((cells[0], cells[-1]), wanted):
-        if cell != right:
-            yield f"{where(language, name, cell)}: not what nav writes; run nav"
+    if cells[:1] + cells[-1:] != navigation.bars(books, language, name):
+        yield f"{where(language, name)}: the bars in its first and last cell are not right; run {command('nav')}"
+
+
+def unreleased(notebooks, language):
+    """Find solutions of which `classroom.py release` would make another assignment than is there."""
+    for name in (name for name in notebooks if name.startswith("solutions/")):
+        made = notebooks.get(name.replace("solutions/", MADE))
+        theirs, ours = handed_out(notebooks[name]), handed_out(made) if made else {}
+        changed = [i for i in theirs | ours if theirs.get(i) != ours.get(i)]
+        if changed or list(theirs) != list(ours) or any(cell.get("outputs") for cell in made.cells):
+            what, then = " ".join(changed) or "order or outputs", "run python tools/classroom.py release"
+            yield f"{where(language, name)}: the assignment is another than this makes, in {what}; if this is right, {then}"
+
+
+def handed_out(notebook):
+    """Return id → what an assignment keeps of a solution's cell; a written answer is replaced as a whole."""
+    found = {}
+    for cell in (cell for cell in notebook.cells if cell.get("id") not in BARS):
+        grading = {k: v for k, v in cell.metadata.get("nbgrader", {}).items() if k not in ADDED}
+        answer = cell.cell_type == "markdown" and grading.get("solution")
+        text = CUT.sub(lambda cut: f"{cut[1]}..." if cut[2] == "SOLUTION" else "", cell.source).strip()
+        found[cell.get("id")] = (cell.cell_type, grading, *(() if answer else (text, mark(cell))))
+    return found

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 LANGUAGES = ("en", "de", "sv")
 OTHERS = LANGUAGES[1:]
 BARS = ("nav-top", "nav-bottom")  # the ids of the cells that `nav` writes
-ASSIGNMENTS = ("assignments", "solutions")  # their two folders; cells there may lack outputs or end in an error
+MADE = "assignments/"  # how the names of notebooks begin that classroom.py makes from the solutions
 
 
 def digest(source):
@@ -55,6 +55,11 @@ def load(root=ROOT):
     return books
 
 
+def authored(notebooks):
+    """Return name → notebook of a language without the assignments, which classroom.py makes from the solutions."""
+    return {name: notebook for name, notebook in notebooks.items() if not name.startswith(MADE)}
+
+
 def path_of(root, language, name):
     """Return the path of a notebook."""
     return root / "notebooks" / language / name
@@ -68,6 +73,16 @@ def write(path, notebook):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(text.encode("utf8"))
     return True
+
+
+def command(words):
+    """Return a command of notebooks.py as an author types it."""
+    return f"python tools/notebooks.py {words}"
+
+
+def run_again(at):
+    """Return the words that tell an author to run the notebook of a place such as `where` returns."""
+    return f"run it: {command('run ' + at.partition('#')[0])}"
 
 
 def where(language, name, cell=None):
@@ -103,6 +118,26 @@ def state(original, cell):
     if mark(cell) is None:
         return "new"
     return "current" if mark(cell) == digest(original.source) else "behind"
+
+
+def find_lesson(books, lesson):
+    """Return (name, language) for the path of a notebook, (name, None) for a lesson's name or the start of one.
+
+    Raises ValueError if no lesson or more than one fits; assignments are none, since they are made from solutions.
+    """
+    for language in LANGUAGES:
+        for name in books[language]:
+            if Path(lesson).as_posix().endswith(f"notebooks/{language}/{name}") and name in books["en"]:
+                return name, language
+    names = list(authored(books["en"]))
+    fits = [n for n in names if n.removesuffix(".ipynb") == lesson.removesuffix(".ipynb")]
+    fits = fits or [n for n in names if n.startswith(lesson) and ("/" in n) == ("/" in lesson)]
+    if len(fits) != 1:
+        raise ValueError(
+            f"{lesson!r} is {'no lesson' if not fits else 'more than one lesson'}; choose from: "
+            + ", ".join(n.removesuffix(".ipynb") for n in names)
+        )
+    return fits[0], None
 
 
 def end(perform, *arguments):

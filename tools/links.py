@@ -1,16 +1,17 @@
 """The links of notebooks and pages: whether they lead to a file of the project, and to a heading in it."""
 
+import difflib
 import re
 from urllib.parse import unquote
 
 import prose
-from lessons import BARS, LANGUAGES, path_of, read, where
+from lessons import BARS, LANGUAGES, authored, path_of, read, where
 
 
 def check(root, books):
     """Find links inside the project that lead nowhere."""
     for language in LANGUAGES:
-        for name, notebook in books[language].items():
+        for name, notebook in authored(books[language]).items():
             path = path_of(root, language, name)
             for cell in notebook.cells:
                 if cell.cell_type == "markdown" and cell.get("id") not in BARS:
@@ -32,9 +33,11 @@ def dead(root, path, source, at):
         target, _, anchor = unquote(link).partition("#")
         file = (path.parent / target).resolve() if target else path.resolve()
         if not file.is_relative_to(root.resolve()) or not file.exists():
-            yield f"{at}: the link {link} leads to no file of the project"
+            yield f"{at}: the link {link} leads to no file of the project; correct it"
         elif anchor and anchor not in anchors(file):
-            yield f"{at}: the link {link} leads to no heading of {file.name}"
+            nearest = difflib.get_close_matches(anchor, anchors(file), 1, 0)
+            hint = f"; the nearest is #{nearest[0]}" if nearest else ""
+            yield f"{at}: the link {link} leads to no heading of {file.name}{hint}"
 
 
 def anchors(path):

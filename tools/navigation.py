@@ -1,16 +1,17 @@
-"""The bars at the top and the bottom of each notebook: previous, contents, next, and the other languages."""
+"""The bars at the top and the bottom of each notebook: its neighbours, its assignment or lesson, other languages."""
 
 import posixpath
 import re
 
 import nbformat
 
-from lessons import BARS, LANGUAGES, digest, path_of, where, write
+from lessons import BARS, LANGUAGES, MADE, digest, path_of, where, write
 
+KEYS = ("name", "previous", "contents", "next", "lesson", "assignment")
 WORDS = {
-    "en": {"name": "English", "previous": "Previous", "contents": "Contents", "next": "Next"},
-    "de": {"name": "Deutsch", "previous": "Zurück", "contents": "Inhalt", "next": "Weiter"},
-    "sv": {"name": "Svenska", "previous": "Föregående", "contents": "Innehåll", "next": "Nästa"},
+    "en": dict(zip(KEYS, ("English", "Previous", "Contents", "Next", "Lesson", "Assignment"))),
+    "de": dict(zip(KEYS, ("Deutsch", "Zurück", "Inhalt", "Weiter", "Lektion", "Aufgabenblatt"))),
+    "sv": dict(zip(KEYS, ("Svenska", "Föregående", "Innehåll", "Nästa", "Lektion", "Inlämningsuppgift"))),
 }
 
 
@@ -39,6 +40,9 @@ def bar(books, language, name):
     if at + 1 < len(row):
         text, path = lesson(row[at + 1])
         parts.append(link(f"{words['next']}: {text} →", path))
+    partner = (MADE if not folder else "") + posixpath.basename(name)
+    if partner in books[language]:
+        parts.append(link(words["lesson" if folder else "assignment"], f"notebooks/{language}/{partner}"))
     for other in LANGUAGES:
         if other != language and name in books[other]:
             parts.append(link(WORDS[other]["name"], f"notebooks/{other}/{name}"))
@@ -54,7 +58,7 @@ def bars(books, language, name):
 
 
 def nav(root, books):
-    """Write the bars of all notebooks; return a line for each file that changed."""
+    """Write the bars of all notebooks; return the report, a line for each file that changed."""
     report = []
     for language in LANGUAGES:
         for name, notebook in books[language].items():
@@ -62,4 +66,4 @@ def nav(root, books):
             notebook.cells = [top, *(cell for cell in notebook.cells if cell.get("id") not in BARS), bottom]
             if write(path_of(root, language, name), notebook):
                 report.append(f"{where(language, name)}: bars written")
-    return report
+    return report or ["nothing to do"]

@@ -1,15 +1,5 @@
 """Tools for the authors of the notebooks.
 
-    python tools/notebooks.py check
-    python tools/notebooks.py sync
-    python tools/notebooks.py translated LESSON CELL [CELL ...] [--lang de|sv]
-    python tools/notebooks.py translated PAGE [--lang de|sv]
-    python tools/notebooks.py nav
-    python tools/notebooks.py spelling
-    python tools/notebooks.py run [FILES ...] [--dry]
-    python tools/notebooks.py site DIR
-    python tools/notebooks.py badges OWNER/REPO [--hub URL]
-
 check looks through the whole tree and prints one line for each finding, with the file, the cell and
 what to do.
 
@@ -21,18 +11,10 @@ translated marks cells as up to date, on your word, after you have translated th
 of the English text does not touch the translation. LESSON is a name such as 01_layernorm, the start of
 one, or the path of a notebook. A PAGE such as teachers is marked as a whole.
 
-nav writes the bars at the top and the bottom of all notebooks.
-
-spelling prints the words that neither hunspell's dictionaries nor the lists in tools/words know.
-
 run executes notebooks from top to bottom, each on a fresh kernel, two at a time, and writes them
 in place with their outputs; it prints the time and the peak memory of each. With --dry nothing is
-written. Without FILES it takes all notebooks but the assignments, where the answers are missing.
-
-site writes the lessons as web pages that need no kernel, in all languages, into a new folder.
-
-badges writes into the README the links that open the lessons of a GitHub repository on Binder and, with the
-address of a JupyterHub, those that fetch them there with nbgitpuller.
+written. LESSON is as above; a name stands for all three languages, a path for one. Without it, it takes all
+notebooks but the assignments, where the answers are missing.
 
 Exit code 1 if check or spelling found something, sync refused something, a cell failed or a measured value left
 its bounds.
@@ -53,10 +35,11 @@ from tqdm import tqdm
 import badges
 import inspection
 import navigation
+import outputs
 import pages
 import spelling
 import translations
-from lessons import OTHERS, ROOT, all_notebooks, digest, end, load, solved
+from lessons import LANGUAGES, OTHERS, ROOT, all_notebooks, digest, end, find_lesson, load, path_of, solved
 
 KERNELS = 2  # at once: importing torch dominates, and more do not help on two cores
 CELL_LIMIT = 120  # seconds
@@ -106,18 +89,19 @@ def clean(notebook):
         if cell.cell_type == "code":
             cell.metadata["executed"] = digest(cell.source)
             for output in cell.outputs:
-                output.get("data", {}).pop(inspection.WIDGET_VIEW, None)
+                output.get("data", {}).pop(outputs.WIDGET_VIEW, None)
 
 
-def out_of_bounds(notebook):
-    """Return the ids of the claims whose measured value lies outside its bounds."""
-    shown = "".join(
-        output.get("data", {}).get("text/html", "")
-        for cell in notebook.cells
-        if cell.cell_type == "code"
-        for output in cell.outputs
-    )
-    return re.findall(r'data-claim="([\w-]+)" data-within="false"', shown)
+def named(root, words):
+    """Return the paths of the notebooks that words name. Raises ValueError for what is neither path nor lesson."""
+    paths, books = [], load(root) if words else {}
+    for word in words:
+        if Path(word).is_file():
+            paths.append(Path(word).resolve())
+            continue
+        name, language = find_lesson(books, word)
+        paths += [path_of(root, own, name) for own in LANGUAGES if name in books[own] and language in (None, own)]
+    return list(dict.fromkeys(paths))
 
 
 def run(paths, write=True):
@@ -142,9 +126,8 @@ def run(paths, write=True):
                 good = False
                 continue
             report.append(f"{name}: {seconds:.1f} s" + (f", peak {peak:.0f} MB" if peak else ""))
-            for claim in out_of_bounds(notebooks[path]):
-                report.append(f"{name}: the measured value of {claim} is out of its bounds")
-                good = False
+            outside = list(outputs.out_of_bounds(notebooks[path], name))
+            report, good = report + outside, good and not outside
             if write:
                 nbformat.write(notebooks[path], path)
     return report, good
@@ -157,15 +140,15 @@ def arguments():
     commands.add_parser("check", help="find what is wrong in the whole tree")
     commands.add_parser("sync", help="copy code, new cells and their order to the translations")
     commands.add_parser("nav", help="write the bars at the top and the bottom")
-    commands.add_parser("spelling", help="find unknown words")
+    commands.add_parser("spelling", help="find words that neither hunspell nor tools/words knows")
     marker = commands.add_parser("translated", help="say that a translation is up to date again")
     marker.add_argument("lesson", help="its name, the start of its name, or a notebook's path; or a page's name")
     marker.add_argument("cells", nargs="*", metavar="cell", help="the ids of cells; none for a page")
     marker.add_argument("--lang", choices=OTHERS, help="only this language")
     runner = commands.add_parser("run", help="execute notebooks in place")
-    runner.add_argument("files", nargs="*", type=Path)
+    runner.add_argument("lessons", nargs="*", metavar="lesson", help="a name, in all languages, or a notebook's path")
     runner.add_argument("--dry", action="store_true", help="write nothing")
-    site = commands.add_parser("site", help="write the lessons as web pages")
+    site = commands.add_parser("site", help="write the lessons as web pages that need no kernel")
     site.add_argument("folder", type=Path, help="an empty or new folder")
     linker = commands.add_parser("badges", help="write the links to Binder and to a class's hub into the README")
     linker.add_argument("repository", metavar="OWNER/REPO", help="as on GitHub")
@@ -177,7 +160,7 @@ def perform(args, root):
     """Carry out a command; return the lines of its report and whether all is well. Raises ValueError for a
     wrong argument and for a file that is no notebook, OSError for spelling without hunspell."""
     if args.command == "run":
-        return run([path.resolve() for path in args.files] or solved(all_notebooks(root)), write=not args.dry)
+        return run(named(root, args.lessons) or solved(all_notebooks(root)), write=not args.dry)
     if args.command == "badges":
         return badges.badges(root, args.repository, args.hub), True
     if args.command == "check":

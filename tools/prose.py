@@ -90,6 +90,12 @@ def plain(source):
     return parts(source).prose
 
 
+def numbers(source, comma):
+    """Return the numbers of two digits or more in the prose of a text; comma: what stands for one between digits."""
+    found = re.findall(r"\d+(?:[.,\u00a0\u202f]\d+)*", plain(source))
+    return {re.sub(r"[\u00a0\u202f]", "", number).replace(",", comma) for number in found if len(number) > 1}
+
+
 def shape(source):
     """Return what a translation keeps of a text's outline: heading levels, list items and table rows."""
     text = FENCE.sub("", source)

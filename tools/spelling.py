@@ -11,9 +11,10 @@ from pathlib import Path
 
 import catalogue
 import inspection
+import outputs
 import pages
 import prose
-from lessons import BARS, LANGUAGES, load, where
+from lessons import BARS, LANGUAGES, authored, load, where
 
 DICTIONARIES = {"en": "en_GB", "de": "de_DE", "sv": "sv_SE"}
 NAME_LIKE = re.compile(  # what is no word: identifiers, and names with a digit such as float16
@@ -46,7 +47,7 @@ def texts(root):
     """Yield (language, where, prose) for everything that a reader sees: cells, pictures' texts, catalogue, ledger, pages."""
     books = load(root)
     for language in LANGUAGES:
-        for name, notebook in books[language].items():
+        for name, notebook in authored(books[language]).items():
             waiting = inspection.waiting(books, language, name)
             for cell in notebook.cells:
                 if cell.get("id") not in (*BARS, *waiting):
@@ -68,7 +69,7 @@ def of_cell(cell, language):
         source = prose.without_quotes(cell.source) if cell.get("id") in inspection.CITING else cell.source
         yield words_of(source, language)
     for output in cell.get("outputs", []):
-        source = inspection.joined(output.get("data", {}).get("text/html", ""))
+        source = outputs.shown(output)
         yield from (alt for _, alt in prose.parts(source).images)
 
 

@@ -4,12 +4,17 @@ import copy
 
 import nbformat
 
+import inspection
+import prose
 from lessons import (
     BARS,
-    LANGUAGES,
+    MADE,
     OTHERS,
+    authored,
     by_id,
+    command,
     digest,
+    find_lesson,
     ids,
     in_language,
     mark,
@@ -118,13 +123,11 @@ def sync(root, books):
     """
     report, good = [], True
     for language in OTHERS:
-        for name in sorted(books[language].keys() - books["en"].keys()):
+        for name in sorted(authored(books[language]).keys() - books["en"].keys()):
             report.append(f"{where(language, name)}: there is no English notebook of this name; move or delete it")
             good = False
-        for name, english in books["en"].items():
+        for name, english in authored(books["en"]).items():
             own, at = books[language].get(name), where(language, name)
-            if name.startswith("assignments/"):  # made from the solutions by classroom.py
-                continue
             if refused := refusals(english, own or english, at):
                 report += [*refused, f"{at}: left alone"]
                 good = False
@@ -133,40 +136,23 @@ def sync(root, books):
             if write(path_of(root, language, name), notebook):
                 report.append(f"{at}: {'written' if own else 'created'}")
             report += to_do(english, notebook, language, name)
-    return report, good
-
-
-def find_lesson(root, books, lesson, languages):
-    """Return (name, languages) for a lesson's name, the start of its name, or the path of one of its notebooks.
-
-    Raises ValueError if no lesson or more than one fits.
-    """
-    for language in LANGUAGES:
-        for name in books[language]:
-            if lesson.endswith(f"notebooks/{language}/{name}") and name in books["en"]:
-                return name, languages if language == "en" else [language]
-    names = list(books["en"])
-    fits = [n for n in names if n.removesuffix(".ipynb") == lesson.removesuffix(".ipynb")]
-    fits = fits or [n for n in names if n.startswith(lesson) and ("/" in n) == ("/" in lesson)]
-    if len(fits) != 1:
-        raise ValueError(
-            f"{lesson!r} is {'no lesson' if not fits else 'more than one lesson'}; choose from: "
-            + ", ".join(n.removesuffix(".ipynb") for n in names)
-        )
-    return fits[0], languages
+    return report or ["nothing to do"], good
 
 
 def translated(root, books, lesson, cells, languages=OTHERS):
     """Mark cells as up to date, on the author's word, in these languages; return the lines of the report.
 
-    Raises ValueError, and writes nothing, for an unknown lesson, a cell that is not there or not a
-    translation, or a language without that notebook.
+    Raises ValueError, and writes nothing, for an unknown lesson, a cell that is not there, not a translation or
+    different from the original in what must be equal, or a language without that notebook.
     """
-    name, languages = find_lesson(root, books, lesson, languages)
+    name, language = find_lesson(books, lesson)
+    languages = languages if language in (None, "en") else [language]
+    if name.startswith(MADE):
+        raise ValueError(f"{lesson} is made from the solutions; name the one there, then run classroom.py release")
     originals = by_id(books["en"][name])
     for language in languages:
         if name not in books[language]:
-            raise ValueError(f"there is no {where(language, name)} yet: run sync first")
+            raise ValueError(f"there is no {where(language, name)} yet; run {command('sync')} first")
         own = by_id(books[language][name])
         for cell in cells:
             if cell not in originals or cell not in own:
@@ -175,6 +161,8 @@ def translated(root, books, lesson, cells, languages=OTHERS):
                 raise ValueError(f"the cell {cell!r} is written by nav and needs no translator")
             if originals[cell].cell_type != "markdown" or own[cell].cell_type != "markdown":
                 raise ValueError(f"the cell {cell!r} of {name} is not a markdown cell, so nothing in it is translated")
+            if found := inspection.differences(originals[cell].source, own[cell].source):
+                raise ValueError(f"{where(language, name, own[cell])}: {'; '.join(found)}; nothing is marked")
     report = []
     for language in languages:
         own = by_id(books[language][name])
@@ -183,4 +171,10 @@ def translated(root, books, lesson, cells, languages=OTHERS):
             own[cell].metadata.pop(COPIED, None)
         changed = write(path_of(root, language, name), books[language][name])
         report.append(f"{where(language, name)}: {'marked' if changed else 'was marked already'}: {' '.join(cells)}")
+        for cell in cells:
+            theirs, ours = prose.numbers(originals[cell].source, ""), prose.numbers(own[cell].source, ".")
+            if theirs != ours:
+                lacks, extra = (" ".join(sorted(n)) or "none" for n in (theirs - ours, ours - theirs))
+                at = where(language, name, own[cell])
+                report.append(f"{at}: numbers differ, {lacks} only in English, {extra} only here; is that meant?")
     return report

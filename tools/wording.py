@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 import prose
-from lessons import LANGUAGES
+from lessons import LANGUAGES, run_again
 
 GLOSSARY = Path(__file__).with_name("glossary.toml")
 NAMES = {"en": "English", "de": "German", "sv": "Swedish"}
@@ -45,11 +45,11 @@ def wrong_language(source, language, at):
     """Find prose in another language: the whole text, or one of its sentences."""
     found = prose.language_of(prose.plain(source))
     if found not in (None, language):
-        yield f"{at}: reads as {NAMES[found]}; it should be {NAMES[language]}"
+        yield f"{at}: reads as {NAMES[found]}; it should be {NAMES[language]}; translate it"
         return
     for sentence in prose.foreign_sentences(source, language):
         found = prose.language_of(sentence)
-        yield f"{at}: a sentence reads as {NAMES[found]}, not {NAMES[language]}: {short(sentence)}"
+        yield f"{at}: a sentence reads as {NAMES[found]}, not {NAMES[language]}: {short(sentence)}; translate it"
 
 
 def typography(parts, language, at):
@@ -71,10 +71,11 @@ def marks(text, language, at):
     """Find a decimal point, a per cent sign or quotation marks of another language in a prose text."""
     for number in decimal_points(text) if language != "en" else ():
         yield f"{at}: decimal point: {number}; write {number.replace('.', ',')}"
-    if found := re.search(r"\d +%" if language == "en" else r"\d[^\S\u202f]?%", text):
-        yield f"{at}: {found[0]}: {'no space' if language == 'en' else 'a narrow no-break space (U+202F)'} before %"
-    if set(QUOTES[language]) & set(text):
-        yield f"{at}: quotation marks of another language; write {ONLY[language]}"
+    if found := re.search(r"(\d[\d.,]*) +%" if language == "en" else r"(\d[\d.,]*)[^\S\u202f]?%", text):
+        space, name = ("", "no space") if language == "en" else ("\u202f", "a narrow no-break space (U+202F)")
+        yield f"{at}: {found[0]}; write {found[1]}{space}%, with {name} before %"
+    if found := re.search(rf"\S*[{QUOTES[language]}](?:\S*\s?){{4}}", text):
+        yield f"{at}: quotation marks of another language: {short(found[0])}; write {ONLY[language]}"
 
 
 def terms(text, language, at):
@@ -82,7 +83,8 @@ def terms(text, language, at):
     for pattern, term, why in glossary()[language]:
         for found in {match[0] for match in pattern.finditer(text)}:
             word = re.search(rf"{re.escape(found)}[\w-]*", text)[0]
-            yield f"{at}: “{word}” is not in the glossary; write {term}" + (f" ({why})" if why else "")
+            reason = f" ({why})" if why else ""
+            yield f"{at}: “{word}” is not in the glossary (tools/glossary.toml); write {term}{reason}"
 
 
 def words(text, language, at):
@@ -91,14 +93,14 @@ def words(text, language, at):
     yield from terms(text, language, at)
 
 
-def alternative(alt, language, at, vocabulary=prose.WORDS):
-    """Find what is wrong with the alternative text of a picture."""
+def alternative(alt, language, at, vocabulary=None):
+    """Find what is wrong with the alternative text of a picture; vocabulary: only for one that a cell has drawn."""
     if len(alt.strip()) < SHORTEST_ALT:
         yield f"{at}: a picture has no alternative text, or one that is too short; describe what it shows"
         return
-    found = prose.language_of(alt, vocabulary)
+    found, remedy = prose.language_of(alt, vocabulary or prose.WORDS), run_again(at) if vocabulary else "translate it"
     if found not in (None, language):
-        yield f"{at}: an alternative text reads as {NAMES[found]}, not {NAMES[language]}; run the notebook again"
+        yield f"{at}: an alternative text reads as {NAMES[found]}, not {NAMES[language]}; {remedy}"
     yield from words(alt, language, at)
 
 
@@ -106,5 +108,5 @@ def shown(text, language, at, vocabulary):
     """Find what is wrong with the words that a cell shows as HTML."""
     found = prose.language_of(text, vocabulary)
     if found not in (None, language):
-        yield f"{at}: what it shows reads as {NAMES[found]}, not {NAMES[language]}; run the notebook again"
+        yield f"{at}: what it shows reads as {NAMES[found]}, not {NAMES[language]}; {run_again(at)}"
     yield from marks(text, language, at)
