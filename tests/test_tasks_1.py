@@ -418,11 +418,11 @@ WRONG["which-axis"] = {
     ],
     "no-keepdim": [[BOX.mean(2).shape, BOX.mean((0, 1)).shape, BOX.mean((1, 2)).shape], [(3, 5), (4), (3)]],
     "layernorm-over-tokens-and-features": [[mean(1, 2), mean(0, 1), mean(1, 2)]],
-    "layernorm-over-tokens": [(mean(1), mean(0, 1), mean(1, 2))],
+    "layernorm-over-tokens": [(mean(1), mean(0, 1), mean(1, 2)), [mean(0, 1), mean(0, 1), mean(1, 2)]],
     "batchnorm-over-examples": [[mean(2), mean(0), mean(1, 2)]],
-    "batchnorm-within-an-example": [[mean(2), mean(1), mean(1, 2)]],
+    "batchnorm-within-an-example": [[mean(2), mean(*axes), mean(1, 2)] for axes in ((1,), (2,), (1, 2))],
     "batchnorm-over-everything": [[[3, 5, 1], [1, 1, 1], [3, 1, 1]]],
-    "both-over-everything": [[mean(2), mean(0, 1), mean(0, 1, 2)]],
+    "both-over-everything": [[mean(2), mean(0, 1), mean(*axes)] for axes in ((0, 1, 2), (0, 2), (0, 1))],
     "both-kept": [[mean(2), mean(0, 1), mean(0)]],
     "third-like-the-first": [[mean(2), mean(0, 1), mean(2)]],
     "axes": [[(2,), (0, 1), (1, 2)], [2, (0, 1), (1, 2)], [-1, (0, 1), (-2, -1)], [[-1], [0, 1], [1, 2]]],
@@ -544,6 +544,12 @@ def plus(norm, x, last):
     changed = x.clone()
     changed[:, -1] += last
     return (norm(changed) - norm(x))[:, 0].norm(dim=-1)
+
+
+@wrong("leak", "appended")
+def one_token_more(norm, x, last):
+    longer = torch.cat([x, last.expand(x.shape[0], 1, x.shape[2])], dim=1)
+    return (norm(longer)[:, 0] - norm(x)[:, 0]).norm(dim=-1)
 
 
 @wrong("leak", "feature-0")

@@ -121,6 +121,7 @@ WRONG += [("count-norms", "final norm forgotten", (28 * 4, 28 * (2 * 1024 + 2 * 
 WRONG += [("count-norms", "final norm forgotten", (28 * 4 + 1, 28 * (2 * 1024 + 2 * 128)))]
 WRONG += [("count-norms", "one norm a head", (28 * 4 + 1, 28 * (2 * 1024 + (16 + 8) * 128) + 1024))]
 WRONG += [("count-norms", "one norm a head", (28 * (2 + 16 + 8) + 1, 65536))]
+WRONG += [("count-norms", "one norm for queries and keys", (28 * 3 + 1, 28 * (2 * 1024 + 128) + 1024))]
 WRONG += [("count-norms", "order", (28 * (2 * 1024 + 2 * 128) + 1024, 28 * 4 + 1))]
 
 

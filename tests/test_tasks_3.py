@@ -165,6 +165,19 @@ def _(x, attention, mlp, norm_1, norm_2):
     return norm_1(x + attention(x))
 
 
+@wrong("post-norm-block", "a norm before the sublayer, too")
+def _(x, attention, mlp, norm_1, norm_2):
+    for f, norm in ((attention, norm_1), (mlp, norm_2)):
+        x = norm(x + f(norm(x)))
+    return x
+
+
+@wrong("deepnorm-sublayer", "a norm before the sublayer, too")
+def _(x, f, norm, layers):
+    alpha = (2 * layers) ** (1 / 4)
+    return norm(alpha * x + f(norm(x)))
+
+
 @wrong("sandwich-sublayer", "post-norm")
 def _(x, f, norm_before, norm_after):
     return norm_after(x + f(x))

@@ -458,6 +458,10 @@ def keeps_the_axis(hidden_states, last_block):
     return [torch.norm(p, dim=-1, keepdim=True) for p in points(hidden_states, last_block)]
 
 
+def index_0_first(hidden_states, last_block):
+    return torch.stack([p[0].norm(dim=-1) for p in points(hidden_states, last_block)])
+
+
 def no_length(hidden_states, last_block):
     return torch.stack(points(hidden_states, last_block))
 
@@ -510,6 +514,7 @@ def block_and_kind(stream, position):
 WRONG = {
     "stream-lengths": {
         keeps_the_axis: "axis-kept",
+        index_0_first: "first-example-only",
         no_length: "vectors",
         l1: "absolute-sum",
         entries_as_points: "final-norm-as-last-block",
