@@ -36,7 +36,7 @@ def test_every_mistake_gets_its_own_sentence_and_the_right_answer_passes(task, r
     names = {}
     exec(checks.NAMES, names)
     for expression, sentence in [(entry["right"], say("check.right"))] + [
-        (m["wrong"], m[reader]) for m in entry["mistakes"]
+        (expression, m[reader]) for m in entry["mistakes"] for expression in (m["wrong"], *m.get("also", []))
     ]:
         if "cases" in entry:
             answer = lambda expression=expression, **case: eval(expression, names | case)
@@ -59,6 +59,15 @@ def test_an_untouched_stub_is_not_done_yet(task, answer):
 def test_any_object_ends_in_a_sentence(task, answer):
     found = verdict(task, answer)
     assert found and found != say("check.right")
+
+
+@pytest.mark.parametrize("reader", LANGUAGES)
+def test_a_shown_sentence_breaks_between_words(reader):
+    """JupyterLab breaks a line of an error that is too long after any letter."""
+    language.use(reader)
+    shown = checks.NotRight(say("check.different"))._render_traceback_()
+    assert len(shown) > 1 and all(len(line) <= 72 for line in shown)
+    assert " ".join(shown) == say("check.different")
 
 
 def test_an_endless_loop_ends_after_two_seconds():

@@ -323,10 +323,31 @@ def test_functions_of_another_form_get_the_error_in_a_sentence(reader):
 def test_a_list_of_another_length_is_told_from_wrong_numbers(reader):
     """3,5 is two numbers in Python; the check once said only that something was not right."""
     language.use(reader)
-    comma = next(mistake for mistake in checks._TASKS["by-hand"]["mistakes"] if mistake["name"] == "decimal-comma")
-    assert verdict("by-hand", [3, 5, 1, 2, 1, 5, -2]) == comma[reader]
-    assert verdict("by-hand", [3, 5, 1, 0, 2, 0, 1, 5, -2, 0]) == say("check.shape", got="(10,)", expected="(5,)")
+    for answer in ([3, 5, 1, 2, 1, 5, -2], (3, 5, 1, 0, 2, 0, 1, 5, -2, 0), [3, 220, 1, 94, 1, 7, 1, 5, -1, 8]):
+        assert verdict("by-hand", answer) == say("check.comma", got=f"({len(answer)},)", expected="(5,)")
+    assert verdict("count-norms", (113, 65, 536)) == say("check.comma", got="(3,)", expected="(2,)")
+    for answer in ([3.5, 1, 2, 1.5], [3.5, 1, 2, 1.5, -2, 0.5], [3, 1], []):
+        assert verdict("by-hand", answer) == say("check.shape", got=f"({len(answer)},)", expected="(5,)")
     assert verdict("by-hand", [0, 0, 0, 0, 0]) == say("check.different")
+
+
+class Mute(Exception):
+    """An error that cannot say what it is."""
+
+    def __str__(self):
+        raise ValueError
+
+
+@READERS
+def test_an_error_that_cannot_be_written_ends_in_a_sentence(reader):
+    """Its own error once came out in place of the check's sentence."""
+    language.use(reader)
+
+    def fails(**_):
+        raise Mute
+
+    found = verdict("layer-norm", fails)
+    assert found.startswith(say("check.raises", error="")) and "Mute" in found
 
 
 # predictions

@@ -1,5 +1,7 @@
 """Assignment 1: mistakes as students write them get their own sentence, right answers of any style pass."""
 
+import itertools
+
 import numpy as np
 import pytest
 import torch
@@ -33,7 +35,6 @@ MEAN, EPS = X.mean(), 0.1
 SQUARES = [(feature - MEAN) ** 2 for feature in X]
 
 WRONG["by-hand"] = {
-    "decimal-comma": [[3, 5, 1, 2, 1, 5, -2]],
     "unbiased": [GAMMA * (X - MEAN) / (sum(SQUARES) / 4 + EPS) ** 0.5 + BETA],
     "eps-outside": [
         GAMMA * (X - MEAN) / (np.sqrt(X.var()) + EPS) + BETA,
@@ -44,11 +45,22 @@ WRONG["by-hand"] = {
         ((X - MEAN) / X.std() * GAMMA + BETA).tolist(),
         F.layer_norm(torch.tensor(X), (5,), torch.tensor(GAMMA), torch.tensor(BETA), 1e-5),
     ],
+    "unbiased-eps-missing": [GAMMA * (X - MEAN) / X.std(ddof=1) + BETA, [3.217, 1.094, 1.717, 1.547, -1.859]],
     "no-root": [GAMMA * (X - MEAN) / (X.var() + EPS) + BETA],
-    "sum-of-squares": [GAMMA * (X - MEAN) / (sum(SQUARES) + EPS) ** 0.5 + BETA],
+    "sum-of-squares": [
+        GAMMA * (X - MEAN) / (sum(SQUARES) + EPS) ** 0.5 + BETA,
+        (GAMMA * (X - MEAN) / np.linalg.norm(X - MEAN) + BETA).tolist(),
+    ],
     "not-centred": [list(GAMMA * X / np.sqrt((X**2).mean() + EPS) + BETA)],
     "sign": [[-2.5, 3, -4, 2.5, 1]],
-    "no-gain-no-bias": [[1.5, -1.25, 0.75, -0.5, -0.5], tuple((X - MEAN) / 2)],
+    "no-gain-no-bias": [
+        [1.5, -1.25, 0.75, -0.5, -0.5],
+        tuple((X - MEAN) / 2),
+        (X - MEAN) / X.std(),
+        (X - MEAN) / X.std(ddof=1),
+        X - MEAN,
+    ],
+    "no-gain": [[2, 0.75, -0.25, 1.5, -1]],
     "no-bias": [[3.0, -1.0, 3.0, -0.5, -1.5]],
     "bias-before-gain": [[4, 0.6, -1, 1.5, -3], torch.tensor(GAMMA * ((X - MEAN) / 2 + BETA))],
 }
@@ -107,6 +119,23 @@ def fixed_eps(x, gamma, beta, eps):
     return F.layer_norm(x, x.shape[-1:], gamma, beta)
 
 
+@wrong("layer-norm", "unbiased-eps-missing")
+def torch_std(x, gamma, beta, eps):
+    mean = x.mean(dim=-1, keepdim=True)
+    return gamma * (x - mean) / x.std(dim=-1, keepdim=True) + beta
+
+
+@wrong("layer-norm", "root-of-the-root")
+def root_of_std(x, gamma, beta, eps):
+    std, mean = torch.std_mean(x, -1, correction=0, keepdim=True)
+    return gamma * (x - mean) / torch.sqrt(std + eps) + beta
+
+
+@wrong("layer-norm", "root-of-the-root")
+def root_of_unbiased_std(x, gamma, beta, eps):
+    return gamma * (x - x.mean(2, True)) / torch.sqrt(x.std(2, keepdim=True) + eps) + beta
+
+
 @wrong("layer-norm", "square-for-root")
 def two_for_a_half(x, gamma, beta, eps):
     mean = torch.mean(x, dim=-1).unsqueeze(-1)
@@ -119,6 +148,11 @@ def two_for_a_half(x, gamma, beta, eps):
 def over_variance(x, gamma, beta, eps):
     mean = x.mean(2, keepdim=True)
     return gamma * (x - mean) / (((x - mean) ** 2).mean(2, keepdim=True) + eps) + beta
+
+
+@wrong("layer-norm", "no-root")
+def over_unbiased_variance(x, gamma, beta, eps):
+    return gamma * (x - x.mean(-1, keepdim=True)) / (x.var(-1, keepdim=True) + eps) + beta
 
 
 @wrong("layer-norm", "reciprocal")
@@ -138,6 +172,26 @@ def axis_1(x, gamma, beta, eps):
     return out
 
 
+@wrong("layer-norm", "token-axis")
+def axis_1_unbiased(x, gamma, beta, eps):
+    return (x - x.mean(dim=1, keepdim=True)) / torch.sqrt(x.var(dim=1, keepdim=True) + eps) * gamma + beta
+
+
+@wrong("layer-norm", "tokens-and-features")
+def both_axes_unbiased(x, gamma, beta, eps):
+    return (x - x.mean((1, 2), True)) / (x.std((1, 2), keepdim=True) + eps) * gamma + beta
+
+
+@wrong("layer-norm", "over-examples")
+def axis_0(x, gamma, beta, eps):
+    return (x - x.mean(0)) / torch.sqrt(((x - x.mean(0)) ** 2).mean(0) + eps) * gamma + beta
+
+
+@wrong("layer-norm", "over-examples")
+def axis_0_unbiased(x, gamma, beta, eps):
+    return (x - x.mean(0)) / torch.sqrt(x.var(0) + eps) * gamma + beta
+
+
 @wrong("layer-norm", "tokens-and-features")
 def one_example(x, gamma, beta, eps):
     return torch.stack([gamma * (e - e.mean()) / (e.var(unbiased=False) + eps).sqrt() + beta for e in x])
@@ -154,6 +208,11 @@ def torch_batch_norm(x, gamma, beta, eps):
 
 
 @wrong("layer-norm", "batchnorm")
+def two_axes_unbiased(x, gamma, beta, eps):
+    return (x - x.mean((0, 1))) / (x.var((0, 1)) + eps).sqrt() * gamma + beta
+
+
+@wrong("layer-norm", "batchnorm")
 def flattened(x, gamma, beta, eps):
     flat = x.reshape(-1, x.shape[-1])
     return (gamma * (flat - flat.mean(0)) / (flat.var(0, unbiased=False) + eps).sqrt() + beta).view_as(x)
@@ -163,6 +222,34 @@ def flattened(x, gamma, beta, eps):
 def numpy_without_axis(x, gamma, beta, eps):
     a = x.numpy()
     return torch.from_numpy((a - a.mean()) / np.sqrt(a.var() + eps)) * gamma + beta
+
+
+@wrong("layer-norm", "whole-tensor")
+def std_without_axis(x, gamma, beta, eps):
+    return gamma * (x - x.mean()) / (x.std() + eps) + beta
+
+
+@wrong("layer-norm", "one-variance")
+def squares_without_axis(x, gamma, beta, eps):
+    centred = x - x.mean(-1, keepdim=True)
+    return gamma * centred / torch.sqrt((centred**2).mean() + eps) + beta
+
+
+@wrong("layer-norm", "one-variance")
+def var_without_axis(x, gamma, beta, eps):
+    return gamma * (x - x.mean(-1, keepdim=True)) / torch.sqrt(x.var() + eps) + beta
+
+
+@wrong("layer-norm", "brackets-missing")
+def mean_over_root(x, gamma, beta, eps):
+    mean, variance = x.mean(-1, keepdim=True), x.var(-1, correction=0, keepdim=True)
+    return gamma * x - mean / torch.sqrt(variance + eps) + beta
+
+
+@wrong("layer-norm", "brackets-missing")
+def mean_over_root_in_brackets(x, gamma, beta, eps):
+    mean, variance = x.mean(-1, keepdim=True), x.var(-1, correction=0, keepdim=True)
+    return gamma * (x - mean / torch.sqrt(variance + eps)) + beta
 
 
 @wrong("layer-norm", "rms-norm")
@@ -200,6 +287,11 @@ def sum_for_mean(x, gamma, beta, eps):
 def standardised(x, gamma, beta, eps):
     centred = x - x.mean(-1, keepdim=True)
     return centred / (centred.square().mean(-1, keepdim=True) + eps).sqrt()
+
+
+@wrong("layer-norm", "no-gain-no-bias")
+def standardised_unbiased(x, gamma, beta, eps):
+    return (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + eps)
 
 
 @wrong("layer-norm", "no-gain")
@@ -319,14 +411,27 @@ mean = lambda *axes: BOX.mean(axes, keepdim=True).shape
 WRONG["which-axis"] = {
     "shares-not-statistics": [[(1, 1, D), (B, T, 1), (1, T, D)]],
     "swapped": [[mean(0, 1), mean(2), mean(1, 2)]],
-    "no-keepdim": [[BOX.mean(2).shape, BOX.mean((0, 1)).shape, BOX.mean((1, 2)).shape]],
+    "order": [
+        [mean(*axes) for axes in order]
+        for order in itertools.permutations(((2,), (0, 1), (1, 2)))
+        if order[1:] not in (((0, 1), (1, 2)), ((2,), (1, 2)))  # the right one, and "swapped"
+    ],
+    "no-keepdim": [[BOX.mean(2).shape, BOX.mean((0, 1)).shape, BOX.mean((1, 2)).shape], [(3, 5), (4), (3)]],
     "layernorm-over-tokens-and-features": [[mean(1, 2), mean(0, 1), mean(1, 2)]],
-    "layernorm-over-tokens": [(mean(1), mean(0, 1), mean(1, 2))],
+    "layernorm-over-tokens": [(mean(1), mean(0, 1), mean(1, 2)), [mean(0, 1), mean(0, 1), mean(1, 2)]],
     "batchnorm-over-examples": [[mean(2), mean(0), mean(1, 2)]],
-    "batchnorm-within-an-example": [[mean(2), mean(1), mean(1, 2)]],
+    "batchnorm-within-an-example": [[mean(2), mean(*axes), mean(1, 2)] for axes in ((1,), (2,), (1, 2))],
     "batchnorm-over-everything": [[[3, 5, 1], [1, 1, 1], [3, 1, 1]]],
-    "both-over-everything": [[mean(2), mean(0, 1), mean(0, 1, 2)]],
+    "both-over-everything": [[mean(2), mean(0, 1), mean(*axes)] for axes in ((0, 1, 2), (0, 2), (0, 1))],
     "both-kept": [[mean(2), mean(0, 1), mean(0)]],
+    "third-like-the-first": [[mean(2), mean(0, 1), mean(2)]],
+    "axes": [[(2,), (0, 1), (1, 2)], [2, (0, 1), (1, 2)], [-1, (0, 1), (-2, -1)], [[-1], [0, 1], [1, 2]]],
+    "one-list": [[3, 5, 1, 1, 1, 4, 3, 1, 1]],
+    "text": [
+        ["(3, 5, 1)", "(1, 1, 4)", "(3, 1, 1)"],
+        "[(3, 5, 1), (1, 1, 4), (3, 1, 1)]",
+        ("(3,5,1)", "(1,1,4)", "(3,1,1)"),
+    ],
     "shapes-of-the-gain": [[nn.LayerNorm(D).weight.shape, nn.BatchNorm1d(D).weight.shape, (T, D)]],
     "counts": [[D, B * T, T * D]],
     "layernorm-and-batchnorm": [[mean(1, 2), mean(0), mean(1, 2)]],
@@ -398,11 +503,53 @@ def index_without_a_colon(norm, x, last):
     return (norm(changed) - norm(x))[:, 0].norm(dim=-1)
 
 
+@wrong("leak", "example-0-measured")
+def first_index_for_the_token(norm, x, last):
+    return (norm(exchanged(x, last)) - norm(x))[0].norm(dim=-1)
+
+
+@wrong("leak", "example-0-measured")
+def one_vector(norm, x, last):
+    return torch.linalg.norm(norm(exchanged(x, last))[0, 0] - norm(x)[0, 0])
+
+
+@wrong("leak", "example-0-measured")
+def one_vector_for_all(norm, x, last):
+    distance = torch.dist(norm(exchanged(x, last))[0][0], norm(x)[0][0])
+    return torch.stack([distance for _ in x])
+
+
+@wrong("leak", "example-0-measured")
+def a_list_of_one(norm, x, last):
+    return [(norm(exchanged(x, last)) - norm(x))[0, 0].norm()]
+
+
+@wrong("leak", "example-0-changed")
+def one_example_changed(norm, x, last):
+    changed = x.clone()
+    changed[0, -1] = last
+    return (norm(changed) - norm(x))[:, 0].norm(dim=-1)
+
+
+@wrong("leak", "one-example-at-a-time")
+def loop_over_examples(norm, x, last):
+    distances = []
+    for before, after in zip(x, exchanged(x, last)):
+        distances.append((norm(after[None]) - norm(before[None]))[0, 0].norm())
+    return torch.stack(distances)
+
+
 @wrong("leak", "added")
 def plus(norm, x, last):
     changed = x.clone()
     changed[:, -1] += last
     return (norm(changed) - norm(x))[:, 0].norm(dim=-1)
+
+
+@wrong("leak", "appended")
+def one_token_more(norm, x, last):
+    longer = torch.cat([x, last.expand(x.shape[0], 1, x.shape[2])], dim=1)
+    return (norm(longer)[:, 0] - norm(x)[:, 0]).norm(dim=-1)
 
 
 @wrong("leak", "feature-0")
@@ -551,7 +698,7 @@ def test_an_alias_of_the_input_is_found():
     assert verdict("leak", writes) == say("check.overwrites")
 
 
-@pytest.mark.parametrize("shape", [lambda moved: moved.norm(), lambda moved: moved[0].norm(dim=-1)])
+@pytest.mark.parametrize("shape", [lambda moved: moved.norm(), lambda moved: moved.norm(dim=-1)])
 def test_a_leak_of_another_shape_is_told_so(shape):
     answer = lambda norm, x, last: shape(norm(exchanged(x, last)) - norm(x))
     assert verdict("leak", answer).startswith(say("check.shape", got="", expected="")[:20])

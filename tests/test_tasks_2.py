@@ -51,6 +51,80 @@ def annotated(x, gamma, eps):
     return gamma * (x - mean) / (std + eps)
 
 
+@wrong("rms-norm", "layer-norm, unbiased, ε outside the root")
+def centred_over_deviation(x, gamma, eps):
+    return gamma * (x - x.mean(-1, keepdim=True)) / x.std(-1, keepdim=True)
+
+
+@wrong("rms-norm", "standard deviation, unbiased")
+def over_torch_std(x, gamma, eps):
+    return x / x.std(dim=-1, keepdim=True) * gamma
+
+
+@wrong("rms-norm", "standard deviation, unbiased")
+def over_torch_std_and_eps(x, gamma, eps):
+    return x / (x.std(dim=-1, keepdim=True) + eps) * gamma
+
+
+@wrong("rms-norm", "sum in place of mean")
+def over_length(x, gamma, eps):
+    return gamma * F.normalize(x, dim=-1)
+
+
+@wrong("rms-norm", "sum in place of mean")
+def over_length_and_eps(x, gamma, eps):
+    return gamma * x / (torch.linalg.norm(x, dim=-1, keepdim=True) + eps)
+
+
+@wrong("rms-norm", "mean after the root")
+def length_over_d(x, gamma, eps):
+    return gamma * x / (x.norm(dim=-1, keepdim=True) / x.size(-1) + eps)
+
+
+@wrong("rms-norm", "mean after the root")
+def root_of_sum_over_d(x, gamma, eps):
+    return gamma * x / (torch.sqrt((x**2).sum(-1, keepdim=True) + eps) / x.size(-1))
+
+
+@wrong("rms-norm", "divided by the wrong size")
+def d_from_the_wrong_axis(x, gamma, eps):
+    d = x.shape[1]
+    return gamma * x / torch.sqrt((x**2).sum(-1, keepdim=True) / d + eps)
+
+
+@wrong("rms-norm", "divided by the wrong size")
+def d_from_len(x, gamma, eps):
+    return gamma * x / torch.sqrt((x**2).sum(-1, keepdim=True) / len(x) + eps)
+
+
+@wrong("rms-norm", "gain before the norm")
+def gain_inside(x, gamma, eps):
+    return rms_norm(gamma * x, 1.0, eps)
+
+
+@wrong("to-rms-norm", "old bias lost")
+def only_beta(gamma, beta, eps, weight, bias):
+    return gamma, eps, F.linear(beta, weight)
+
+
+@wrong("fold-gain", "gain as a number")
+def one(gamma, weight, bias):
+    return 1.0, weight * gamma, bias
+
+
+@wrong("fold-gain", "nothing folded")
+def unchanged(gamma, weight, bias):
+    return gamma, weight, bias
+
+
+WRONG += [("count-norms", "final norm forgotten", (28 * 4, 28 * (2 * 1024 + 2 * 128) + 1024))]
+WRONG += [("count-norms", "final norm forgotten", (28 * 4 + 1, 28 * (2 * 1024 + 2 * 128)))]
+WRONG += [("count-norms", "one norm a head", (28 * 4 + 1, 28 * (2 * 1024 + (16 + 8) * 128) + 1024))]
+WRONG += [("count-norms", "one norm a head", (28 * (2 + 16 + 8) + 1, 65536))]
+WRONG += [("count-norms", "one norm for queries and keys", (28 * 3 + 1, 28 * (2 * 1024 + 128) + 1024))]
+WRONG += [("count-norms", "order", (28 * (2 * 1024 + 2 * 128) + 1024, 28 * 4 + 1))]
+
+
 @wrong("rms-norm", "standard deviation")
 def by_deviation(x, gamma, eps):
     variance = (x**2).mean(-1, keepdim=True) - x.mean(-1, keepdim=True) ** 2

@@ -2,6 +2,7 @@
 
 import random
 import re
+from itertools import permutations, product
 from pathlib import Path
 
 import nbformat
@@ -100,6 +101,133 @@ def _(x, attention, mlp, norm_1, norm_2):
 def _(x, attention, mlp, norm_1, norm_2):
     h = x + attention(norm_1(x))
     return h + mlp(h)
+
+
+@wrong("pre-norm-block", "residual on the normalised copy")
+def _(x, attention, mlp, norm_1, norm_2):
+    h = x + attention(norm_1(x))
+    h = norm_2(h)
+    return h + mlp(h)
+
+
+@wrong("pre-norm-block", "residual on the normalised copy")
+def _(x, attention, mlp, norm_1, norm_2):
+    x = norm_1(x)
+    h = x + attention(x)
+    return h + mlp(norm_2(h))
+
+
+@wrong("pre-norm-block", "no residual connections")
+def _(x, attention, mlp, norm_1, norm_2):
+    x = attention(norm_1(x))
+    return mlp(norm_2(x))
+
+
+@wrong("pre-norm-block", "no residual connection around the attention")
+def _(x, attention, mlp, norm_1, norm_2):
+    x = attention(norm_1(x))
+    return x + mlp(norm_2(x))
+
+
+@wrong("pre-norm-block", "no norms")
+def _(x, attention, mlp, norm_1, norm_2):
+    for f in (attention, mlp):
+        x = x + f(x)
+    return x
+
+
+@wrong("pre-norm-block", "only the attention")
+def _(x, attention, mlp, norm_1, norm_2):
+    return x + attention(norm_1(x))
+
+
+@wrong("pre-norm-block", "the MLP comes first")
+def _(x, attention, mlp, norm_1, norm_2):
+    for f, norm in ((mlp, norm_2), (attention, norm_1)):
+        x = x + f(norm(x))
+    return x
+
+
+@wrong("post-norm-block", "no residual connection around the MLP")
+def _(x, attention, mlp, norm_1, norm_2):
+    x = norm_1(x + attention(x))
+    return norm_2(mlp(x))
+
+
+@wrong("post-norm-block", "no norm after the MLP")
+def _(x, attention, mlp, norm_1, norm_2):
+    x = norm_1(x + attention(x))
+    return x + mlp(x)
+
+
+@wrong("post-norm-block", "only the attention")
+def _(x, attention, mlp, norm_1, norm_2):
+    return norm_1(x + attention(x))
+
+
+@wrong("post-norm-block", "a norm before the sublayer, too")
+def _(x, attention, mlp, norm_1, norm_2):
+    for f, norm in ((attention, norm_1), (mlp, norm_2)):
+        x = norm(x + f(norm(x)))
+    return x
+
+
+@wrong("deepnorm-sublayer", "a norm before the sublayer, too")
+def _(x, f, norm, layers):
+    alpha = (2 * layers) ** (1 / 4)
+    return norm(alpha * x + f(norm(x)))
+
+
+@wrong("sandwich-sublayer", "post-norm")
+def _(x, f, norm_before, norm_after):
+    return norm_after(x + f(x))
+
+
+@wrong("deepnorm-sublayer", "beta in place of alpha")
+def _(x, f, norm, layers):
+    alpha = (2 * layers) ** (-1 / 4)
+    return norm(alpha * x + f(x))
+
+
+@wrong("deepnorm-sublayer", "pre-norm with alpha")
+def _(x, f, norm, layers):
+    alpha = (2 * layers) ** (1 / 4)
+    return alpha * x + f(x)
+
+
+@wrong("deepnorm-sublayer", "square root")
+def _(x, f, norm, layers):
+    alpha = 2 * layers
+    return norm(alpha * x + f(x))
+
+
+@wrong("deepnorm-sublayer", "alpha of 12 layers")
+def _(x, f, norm, layers):
+    return norm((2 * 12) ** (1 / 4) * x + f(x))
+
+
+@wrong("deepnorm-sublayer", "beta on the sublayer")
+def _(x, f, norm, layers):
+    alpha, beta = (2 * layers) ** (1 / 4), (8 * layers) ** (-1 / 4)
+    return norm(alpha * x + beta * f(x))
+
+
+@wrong("identity-test", "the input is zero")
+def _(sublayer, norm, d):
+    x = torch.zeros(2, d)
+    return torch.equal(sublayer(x, torch.zeros_like, norm), x)
+
+
+@wrong("identity-test", "all features are alike")
+def _(sublayer, norm, d):
+    x = torch.ones(1, 3, d)
+    return torch.equal(sublayer(x, torch.zeros_like, norm), x)
+
+
+@wrong("identity-test", "a tensor in place of a verdict")
+def _(sublayer, norm, d):
+    x = torch.arange(3.0 * d).cos().view(3, d)
+    return sublayer(x, lambda h: 0 * h, norm) == x
 
 
 @right("pre-norm-block")
@@ -655,7 +783,27 @@ CURVES = {
     "sandwich norm is thought to be flat": "post deepnorm sandwich pre",
     "growing and flat streams exchanged": "deepnorm sandwich pre post",
 }
-WRONG += [("planted-bugs", name, answer) for name, answer in BUGS.items()]
+BLAMED = [  # with mistakes in the other blocks, too: the first block that is wrong gets its sentence
+    ("A: the copy itself is blamed", dict(A=3, B=1, C=1)),
+    ("A: the healthy sublayer is blamed", dict(A=1, B=1, C=1)),
+    ("B: the first norm is blamed", dict(A=4, B=1, C=2)),
+    ("B: the first norm is blamed", dict(A=4, B=1, C=3)),
+    ("C: a missing norm before the sublayer is blamed", dict(A=4, B=3, C=3)),
+]
+KINDS = ("pre", "post", "sandwich", "deepnorm")
+FLAT = "a flat stream is given a free path"
+WRONG += [
+    ("which-curve", FLAT, dict(zip("ABCD", kinds.split())))
+    for kinds in (
+        "pre post sandwich deepnorm",
+        "post pre deepnorm sandwich",
+        "deepnorm pre post sandwich",
+        "pre sandwich post deepnorm",
+        "post sandwich deepnorm pre",
+        "sandwich pre deepnorm post",
+    )
+]
+WRONG += [("planted-bugs", name, answer) for name, answer in (*BUGS.items(), *BLAMED)]
 WRONG += [("which-curve", name, dict(zip("ABCD", kinds.split()))) for name, kinds in CURVES.items()]
 RIGHT += [
     ("planted-bugs", answer)
@@ -688,6 +836,15 @@ def test_a_students_mistake_gets_its_own_sentence(task, name, answer, reader):
     [sentence] = [mistake[reader] for mistake in checks._TASKS[task]["mistakes"] if mistake["name"] == name]
     for seed in (0, 1):
         assert verdict(task, answer, seed) == sentence
+
+
+@pytest.mark.parametrize(
+    ("task", "choices"), [("planted-bugs", product((1, 2, 3, 4), repeat=3)), ("which-curve", permutations(KINDS))]
+)
+def test_whoever_answers_in_the_form_asked_for_never_gets_the_general_sentence(task, choices):
+    letters = "ABC" if task == "planted-bugs" else "ABCD"
+    found = [verdict(task, dict(zip(letters, choice))) for choice in choices]
+    assert found.count(say("check.right")) == 1 and say("check.different") not in found
 
 
 @pytest.mark.parametrize(("task", "answer"), RIGHT)

@@ -447,8 +447,76 @@ def right_write_in_place_on_a_copy(stream, position):
     return KINDS[i % 2], i // 2 + 1
 
 
+# the same mistakes in other styles, and rarer ones
+
+
+def points(hidden_states, last_block):
+    return [*hidden_states[:-1], last_block(hidden_states[-2])]
+
+
+def keeps_the_axis(hidden_states, last_block):
+    return [torch.norm(p, dim=-1, keepdim=True) for p in points(hidden_states, last_block)]
+
+
+def index_0_first(hidden_states, last_block):
+    return torch.stack([p[0].norm(dim=-1) for p in points(hidden_states, last_block)])
+
+
+def no_length(hidden_states, last_block):
+    return torch.stack(points(hidden_states, last_block))
+
+
+def l1(hidden_states, last_block):
+    return [torch.linalg.vector_norm(p, ord=1, dim=-1) for p in points(hidden_states, last_block)]
+
+
+def embedding_as_it_is(hidden_states, final_norm, output):
+    first, *middle, last = hidden_states
+    return [p @ output.T for p in (first, *map(final_norm, middle), last)]
+
+
+def norm_on_every_entry_and_softmax(hidden_states, final_norm, output):
+    return [torch.softmax(final_norm(p) @ output.T, dim=-1) for p in hidden_states]
+
+
+def per_cent(lengths):
+    g = the_factor(lengths)
+    return g[0] - 1, g[1] - 1
+
+
+def the_factor(lengths, blocks=None, last=lambda curve: curve[-1]):
+    curves = lengths[:, 0], lengths[:, 1:].mean(dim=1)
+    return [(last(curve) / curve[0]).item() ** (1 / (blocks or len(lengths) - 1)) for curve in curves]
+
+
+def blocks_of_the_notebook(lengths):
+    return the_factor(lengths, blocks=12)
+
+
+def up_to_the_peak(lengths):
+    return the_factor(lengths, last=max)
+
+
+def position_1_as_the_later(lengths):
+    steps = len(lengths) - 1
+    return [(lengths[-1, token] / lengths[0, token]) ** (1 / steps) for token in (0, 1)]
+
+
+def capitals(stream, position):
+    kind, block = right_write_in_place_on_a_copy(stream, position)
+    return {"attention": "Attention", "mlp": "MLP"}[kind], block
+
+
+def block_and_kind(stream, position):
+    return right_write_in_place_on_a_copy(stream, position)[::-1]
+
+
 WRONG = {
     "stream-lengths": {
+        keeps_the_axis: "axis-kept",
+        index_0_first: "first-example-only",
+        no_length: "vectors",
+        l1: "absolute-sum",
         entries_as_points: "final-norm-as-last-block",
         without_the_last_entry: "last-block-missing",
         blocks_from_index_one: "one-index-too-far",
@@ -463,6 +531,8 @@ WRONG = {
         only_the_last_token: "last-token-only",
     },
     "logit-lens": {
+        embedding_as_it_is: "embedding-not-normalised",
+        norm_on_every_entry_and_softmax: "probabilities",
         norm_on_every_entry: "final-norm-twice",
         norm_on_no_entry: "no-final-norm",
         norm_on_the_last_entry: "final-norm-only-at-the-end",
@@ -474,6 +544,10 @@ WRONG = {
         with_a_norm_of_its_own: "final-norm-forgets-gain",
     },
     "growth-factor": {
+        per_cent: "growth-without-the-1",
+        blocks_of_the_notebook: "twelve-blocks",
+        up_to_the_peak: "longest-for-last",
+        position_1_as_the_later: "last-token-as-the-later",
         root_of_the_points: "fence-post",
         eleven_for_twelve: "one-block-short",
         begins_after_block_1: "first-block-left-out",
@@ -487,6 +561,8 @@ WRONG = {
         rows_for_tokens: "axes-swapped",
     },
     "largest-write": {
+        capitals: "kind-with-capitals",
+        block_and_kind: "block-first",
         lengthens_most: "difference-of-lengths",
         changes_the_length_most: "size-of-the-difference-of-lengths",
         multiplies_most: "growth-factor",
