@@ -178,7 +178,9 @@ def test_what_a_lesson_writes_is_what_is_read(tmp_path, monkeypatch):
 def test_who_predicted(tmp_path, path, student):
     (tmp_path / path).parent.mkdir(parents=True)
     (tmp_path / path).write_text("{}")
-    assert [handed_in.predictor_of(*found) for found in handed_in.files_of([tmp_path / "in"])] == [student]
+    assert [handed_in.predictor_of(*found) for found in handed_in.files_of([tmp_path / "in"], tmp_path / "room")] == [
+        student
+    ]
 
 
 def test_of_two_files_of_a_student_the_first_choice_counts(tmp_path):
