@@ -49,16 +49,18 @@ def test_what_is_graded_and_unchanged_is_not_graded_again(course, tmp_path, monk
         return sorted(done)
 
     for student in ("ada", "bo"):
-        small.put(small.answered(small.released(course), judgement="Mine."), tmp_path, student, "a.ipynb")
-    handed_in.collect(course, [tmp_path / "ada", tmp_path / "bo"])
+        small.put(small.answered(small.released(course), judgement="Mine."), tmp_path, "in", student, "a.ipynb")
+    handed_in.collect(course, [tmp_path / "in"])
     assert graded_now() == ["ada", "bo"] and graded_now() == []
     with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
         gradebook.find_comment("judgement", small.LESSON, "01_layernorm-en", "bo").manual_comment = "Well said."
         gradebook.db.commit()
     assert graded_now() == ["bo"]
     assert "Well said." in next(course.glob("feedback/bo/*/*.html")).read_text(encoding="utf8")
-    small.put(small.answered(small.released(course), double="def double(x):\n    return x"), tmp_path, "ada", "a.ipynb")
-    handed_in.collect(course, [tmp_path / "ada"])
+    small.put(
+        small.answered(small.released(course), double="def double(x):\n    return x"), tmp_path, "in", "ada", "a.ipynb"
+    )
+    handed_in.collect(course, [tmp_path / "in"])
     assert graded_now() == ["ada"] and small.scores(course)["ada"][0] == "3"
     assert graded_now(True) == ["ada", "bo"]
 

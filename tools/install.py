@@ -4,7 +4,7 @@
 
 FOLDER is made anew, without it norm-lessons in your home folder. It gets the notebooks, the weights and an
 environment of its own; the file `start` in it opens the first lesson. When something fails, it is removed again.
-`offline.py fill` puts this file and what it needs there.
+`offline.py` puts this file and what it needs there.
 """
 
 import argparse
