@@ -13,7 +13,7 @@ import lessons
 from lessons import LANGUAGES, ROOT
 
 GRADED = ("autograded", "feedback")  # the folders of what is made from submissions
-CONFIGURATION = '''"""An nbgrader course, made by tools/classroom.py; nbgrader's own commands work in this folder as well."""
+CONFIGURATION = '''"""An nbgrader course, made by tools/classroom.py; nbgrader's own commands work here as well."""
 
 import sys
 from pathlib import Path

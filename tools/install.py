@@ -36,7 +36,7 @@ TEXTS = {
         "python": "Diese Pakete sind für Python {there}, aber dies ist Python {here}; starte install.py mit {there}.",
         "platform": "Die Pakete hier sind für {there}; dieser Rechner braucht die für {here}.",
         "incomplete": "{name} fehlt hier oder ist unvollständig; fülle diesen Ordner noch einmal mit tools/offline.py.",
-        "taken": "{folder} gibt es schon, deshalb wurde nichts geändert; nenne am Ende des Befehls einen anderen Ordner.",
+        "taken": "{folder} gibt es schon, also wurde nichts geändert; nenne am Ende des Befehls einen anderen Ordner.",
         "space": "{folder} braucht {need} MB, aber nur {free} MB sind frei.",
         "wait": "Die Installation nach {folder} läuft; das dauert einige Minuten.",
         "failed": "Die Installation ist fehlgeschlagen, und {folder} wurde wieder entfernt: {why}",
