@@ -48,9 +48,8 @@ def alternate(sides, repeat):
 
 def child(code, **env):
     """Run Python code in a fresh process and return the number that it prints last."""
-    result = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ | env
-    )
+    command = [sys.executable, "-c", code]
+    result = subprocess.run(command, capture_output=True, text=True, check=True, env=os.environ | env)
     return float(result.stdout.split()[-1])
 
 
@@ -67,9 +66,10 @@ def bench_trace(repeat):
         run("make", folder)
         for tokens in (128, 1024):
             sides = {"ours": "helpers.gpt", "transformers trace": "GPT2LMHeadModel"}
-            options = folder, "--tokens", tokens, "--rounds", repeat, "--sides"
-            times = run("time", *options, *sides, theirs)
-            peaks = {side: run("peak", *options, side)[side] for side in (*sides, theirs)}
+            options = folder, "--tokens", tokens, "--rounds"
+            times = run("time", *options, repeat, "--sides", *sides, theirs)
+            # five rounds: the first ones differ by a third from run to run
+            peaks = {side: run("peak", *options, 5, "--sides", side)[side] for side in (*sides, theirs)}
             for side, name in sides.items():
                 row(f"trace of {name}, {tokens} tokens, time", times[side], times[theirs], "s", 1.0)
                 row(f"trace of {name}, {tokens} tokens, peak memory", peaks[side], peaks[theirs], "MB", 1.0)

@@ -31,7 +31,8 @@ MARKS = (  # what browsers, editors and Moodle add to a name
 def collect(directory, paths):
     """Make submissions of what students handed in; return the lines of the report and whether all could be used."""
     grading.configuration(directory)
-    must_exist(paths)
+    if missing := [str(path) for path in paths if not path.exists()]:
+        raise ValueError(f"there is no {', '.join(missing)}")
     released, record = courses.released_notebooks(directory), directory / "collected.json"
     origins = json.loads(record.read_text(encoding="utf8")) if record.exists() else {}
     report, good = [], True
@@ -43,12 +44,6 @@ def collect(directory, paths):
             good = False
     record.write_text(json.dumps(origins, indent=1, ensure_ascii=False), encoding="utf8")
     return report, good
-
-
-def must_exist(paths):
-    """Raise ValueError, naming them, if there are no such files."""
-    if missing := [str(path) for path in paths if not path.exists()]:
-        raise ValueError(f"there is no {', '.join(missing)}")
 
 
 def take(directory, file, folder, released, origins):
