@@ -1,16 +1,21 @@
 """What every test starts from."""
 
 import os
+import shutil
 import socket
+from pathlib import Path
 
 import pytest
 import torch
 
-import classroom
+import courses
+import handed_in
+import marks
 import notebooks
+import small_course as small
 from helpers import language
 
-notebooks.KERNELS = classroom.KERNELS = 1  # one for each of the two processes that run the tests
+notebooks.KERNELS = marks.KERNELS = 1  # one for each of the two processes that run the tests
 # threads of two processes wait for one another, many times as long
 os.environ["OMP_NUM_THREADS"] = "1"
 torch.set_num_threads(1)
@@ -37,3 +42,33 @@ def site(tmp_path_factory):
         patch.setattr(socket, "getaddrinfo", refuse)
         website.build(website.ROOT, folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory):
+    """Return a tree with a small assignment, and a course made from it."""
+    tree = small.make_tree(tmp_path_factory.mktemp("tree"))
+    courses.create(tree / "course", ["en", "de", "sv"], tree, timeout=5)
+    return tree
+
+
+@pytest.fixture
+def course(made, tmp_path):
+    """Return a course of its own for a test; the place of a course is not written down in it."""
+    return Path(shutil.copytree(made / "course", tmp_path / "course"))
+
+
+@pytest.fixture(scope="session")
+def graded(made, tmp_path_factory):
+    """Return a graded course of a small class and what each student deserves; the class holds a broken submission."""
+    folder = tmp_path_factory.mktemp("class")
+    course = Path(shutil.copytree(made / "course", folder / "course"))
+    deserved = small.hand_in(course, folder / "in", small.IN_CI)
+    small.put("no notebook", folder, "in", "none", "a.ipynb")
+    for lang, kind in (("de", "wrong"), ("sv", "right")):  # one student, two languages
+        notebook = small.damaged(kind, small.released(course, lang), course)
+        small.put(notebook, folder, "in", "two", f"{lang}.ipynb")
+    handed_in.collect(course, [folder / "in"])
+    small.put("broken", course, "submitted", "broken", "01_layernorm-en", "01_layernorm.ipynb")
+    report, good = marks.grade(course)
+    return course, deserved | {"two": 5}, report, good

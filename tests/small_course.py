@@ -1,6 +1,7 @@
 """A small assignment in three languages, and what a class makes of it: good work, bad work and damage."""
 
 import copy
+import csv
 import json
 from pathlib import Path
 
@@ -182,6 +183,7 @@ DESERVED = {  # of 2 + 3 points that are checked
     "tamper": 3, "marker": 5, "noisy": 5, "duplicated": 5, "deleted": 2, "tampered": 2, "reordered": 5, "huge": 5,
     "colab": 5, "stripped": 5, "retyped": 5,
 }  # fmt: skip
+IN_CI = ["right", "loop", "escape", "spy", "tamper", "tampered", "duplicated", "deleted", "syntax", "blank", "exit"]
 
 
 def hand_in(course, folder, kinds):
@@ -196,3 +198,25 @@ def hand_in(course, folder, kinds):
         path.write_text(json.dumps(damaged(kind, released, course.resolve())), encoding="utf8")
         deserved[student] = DESERVED[kind]
     return deserved
+
+
+def released(course, language="en"):
+    return lessons.read(course / "release" / f"{LESSON}-{language}" / f"{LESSON}.ipynb")
+
+
+def put(notebook, *path):
+    """Write a notebook to a path and return it."""
+    path = Path(*path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(notebook), encoding="utf8")
+    return path
+
+
+def scores(course):
+    """Return student → the other cells of the row in the table of marks."""
+    with open(course / "marks.csv", encoding="utf-8-sig", newline="") as file:
+        return {row[0]: row[1:] for row in csv.reader(file)}
+
+
+def submitted(course, student, assignment="01_layernorm-en"):
+    return lessons.read(course / "submitted" / student / assignment / f"{LESSON}.ipynb")

@@ -4,8 +4,10 @@ import base64
 import json
 import math
 import re
+import shutil
 import xml.etree.ElementTree
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
@@ -178,7 +180,9 @@ def test_what_a_lesson_writes_is_what_is_read(tmp_path, monkeypatch):
 def test_who_predicted(tmp_path, path, student):
     (tmp_path / path).parent.mkdir(parents=True)
     (tmp_path / path).write_text("{}")
-    assert [handed_in.predictor_of(*found) for found in handed_in.files_of([tmp_path / "in"])] == [student]
+    assert [handed_in.predictor_of(*found) for found in handed_in.files_of([tmp_path / "in"], tmp_path / "room")] == [
+        student
+    ]
 
 
 def test_of_two_files_of_a_student_the_first_choice_counts(tmp_path):
@@ -186,3 +190,10 @@ def test_of_two_files_of_a_student_the_first_choice_counts(tmp_path):
     put(tmp_path, "Ada/en", growth=entry(3), post=entry(1, 1))
     students, *_ = class_predictions.read([tmp_path])
     assert students == {"Ada": {"growth": entry(0), "post": entry(1, 1)}}
+
+
+def test_predictions_are_read_from_a_zip_file_too(room, tmp_path):
+    plain, packed = (tmp_path / f"{name}.html" for name in ("plain", "packed"))
+    class_predictions.write([room], plain)
+    class_predictions.write([Path(shutil.make_archive(str(tmp_path / "class"), "zip", room))], packed)
+    assert packed.read_text(encoding="utf8") == plain.read_text(encoding="utf8")

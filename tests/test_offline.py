@@ -109,7 +109,7 @@ def test_stick_holds_no_links_no_solutions_and_only_names_that_windows_knows(sti
     contents = json.loads((stick / "stick.json").read_text())
     names = set(contents["files"])
     assert not [path for path in stick.rglob("*") if path.is_symlink()]
-    assert not [name for name in names if re.search(r'[<>:"|?*\\]|/(solutions|\.|__pycache__)', name)]
+    assert not [name for name in names if re.search(r'[<>:"|?*\\]|/(solutions|teachers|\.|__pycache__)', name)]
     assert {"project/notebooks/de/assignments/02_rmsnorm.ipynb", "project/helpers/bundled/ln-pre.safetensors"} <= names
     assert max((stick / name).stat().st_size for name in names) < 2**32  # FAT
     assert contents["lang"] == "sv" and list(contents["platforms"]) == [install.HERE]
@@ -151,10 +151,29 @@ def test_weights_lie_on_the_stick_as_plain_files_and_are_checked_where_they_are_
 # what goes wrong
 
 
+def test_weights_that_cannot_be_fetched_are_named_with_the_reason_and_no_cell(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    assert offline.copy_weights(tmp_path / "stick") == []
+    told = capsys.readouterr().out.split("\n")
+    assert told[0].startswith("GPT-2 small could not be loaded (") and told[0].endswith(")") and len(told) == 3
+    assert "cell" not in "".join(told)
+
+
+def test_pip_is_quiet_and_shows_its_errors(tmp_path, capfd):
+    with pytest.raises(ValueError, match="pip could not fetch"):
+        offline.fetch(tmp_path, ["no-such-package==1"], install.HERE, ["--no-index"])
+    told = capfd.readouterr()
+    assert told.out.count("\n") == 1 and "ERROR: " in told.err
+    (tmp_path / "b").mkdir()
+    offline.fetch(tmp_path / "b", ["tqdm==4.70.1"], install.HERE, [])
+    assert capfd.readouterr().out.count("\n") == 1 and os.listdir(tmp_path / "b")
+
+
 def test_folder_with_something_else_is_not_touched(tmp_path):
     (tmp_path / "mine.txt").write_text("mine")
     with pytest.raises(SystemExit, match="is not empty; name a new folder"):
-        offline.main(["fill", str(tmp_path)])
+        offline.main([str(tmp_path)])
     assert os.listdir(tmp_path) == ["mine.txt"]
 
 
@@ -194,7 +213,7 @@ def test_full_stick_gets_a_sentence(tmp_path, monkeypatch):
 
     monkeypatch.setattr(offline, "fetch", full)
     with pytest.raises(SystemExit, match="is full; what is there stays"):
-        offline.main(["fill", str(tmp_path / "stick")])
+        offline.main([str(tmp_path / "stick")])
 
 
 def test_another_platform_gets_its_own_packages(tmp_path, monkeypatch):

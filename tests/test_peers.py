@@ -1,6 +1,7 @@
 """The parts of the benchmark beside peers that can be wrong without a sign: what is compared, and how often."""
 
 import itertools
+import sys
 
 import nbformat
 import pytest
@@ -24,6 +25,18 @@ def test_sides_that_found_the_same_pass_and_others_do_not():
     for wrong, message in ((points(0.01), "peer, point 7"), (points(missing=1), "49 points")):
         with pytest.raises(AssertionError, match=message):
             contestants.must_agree({"ours": points(), "peer": wrong})
+
+
+def test_a_side_without_points_of_its_own_is_compared_at_its_end():
+    stream, writes, final = points()()
+    contestants.must_agree({"ours": points(), "forward": lambda: (None, None, final)})
+    with pytest.raises(AssertionError, match="transformers hidden, point 49"):
+        contestants.must_agree({"ours": points(), "transformers hidden": lambda: ("all", None, final + 1)})
+
+
+def test_what_a_run_prints_comes_back_and_what_stops_it_is_said(tmp_path):
+    with pytest.raises(RuntimeError, match="no-such-side"):
+        contestants.run(sys.executable, "time", tmp_path, "--sides", "no-such-side")
 
 
 def test_a_cache_is_read_in_the_order_of_the_trace():

@@ -1,6 +1,6 @@
 """Measure speed and memory against what people use instead, as ratios of medians within one run.
 
-    python tools/benchmark.py [trace] [widget] [load] [import] [peers] [--repeat N] [--threads N] [--folder DIR]
+    python tools/benchmark.py [trace] [widget] [load] [import] [peers] [--repeat N] [--folder DIR]
 
 trace   the trace against transformers' forward pass with output_hidden_states=True, on a decoder of
         GPT-2 small's size with random weights, 128 and 1024 tokens: time and peak memory
@@ -12,14 +12,13 @@ peers   only when named: the trace against TransformerLens and nnsight, from PyP
         (3 GB, kept in --folder); click to picture against `interact`, in Chromium; kernel start to first picture
 
 Each measurement of memory (Linux only), loading and importing runs in a process of its own; the sides take turns.
-One thread by default, as on Binder.
+One thread, as on Binder.
 """
 
 import argparse
 import hashlib
 import io
 import itertools
-import json
 import os
 import random
 import statistics
@@ -27,7 +26,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
+
+import contestants
 
 REVISION = "607a30d783dfa663caf39e06633721c8d4cfcd7e"
 
@@ -46,9 +48,8 @@ def alternate(sides, repeat):
 
 def child(code, **env):
     """Run Python code in a fresh process and return the number that it prints last."""
-    result = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ | env
-    )
+    command = [sys.executable, "-c", code]
+    result = subprocess.run(command, capture_output=True, text=True, check=True, env=os.environ | env)
     return float(result.stdout.split()[-1])
 
 
@@ -58,42 +59,20 @@ def row(what, ours, theirs, unit, bound):
     print(f"| {what} | {ours:.4g} {unit} | {theirs:.4g} {unit} | {ratio:.3f} | {verdict} |", flush=True)
 
 
-MODELS = """
-import resource, torch, transformers
-from helpers import checkpoints, gpt, trace
-ids = torch.arange({tokens})
-config = transformers.GPT2Config()
-reference = transformers.GPT2LMHeadModel(config).eval()
-decoder = checkpoints.decoder_from_transformers(reference.state_dict(), config.to_dict())
-def theirs():
-    with torch.no_grad():
-        return reference(ids[None], output_hidden_states=True)
-sides = {{"theirs": theirs, "ours": lambda: trace.trace(decoder, ids), "on_theirs": lambda: trace.trace(reference, ids)}}
-"""
-PEAK = """
-sides["{side}"]()  # buffers that stay
-import ctypes
-ctypes.CDLL(None).malloc_trim(0)  # give back what the first run left, so that it is not used again unseen
-open("/proc/self/clear_refs", "w").write("5")
-read = lambda key: int(next(x for x in open("/proc/self/status") if x.startswith(key)).split()[1])
-before = read("VmRSS")
-kept = sides["{side}"]()
-print((read("VmHWM") - before) / 1024)
-"""
-
-
 def bench_trace(repeat):
-    for tokens in (128, 1024):
-        space = {}
-        exec(MODELS.format(tokens=tokens), space)
-        times = alternate(space["sides"], repeat)
-        peaks = {
-            side: statistics.median(child(MODELS.format(tokens=tokens) + PEAK.format(side=side)) for _ in range(5))
-            for side in times
-        }
-        for side, name in (("ours", "helpers.gpt"), ("on_theirs", "GPT2LMHeadModel")):
-            row(f"trace of {name}, {tokens} tokens, time", times[side], times["theirs"], "s", 1.0)
-            row(f"trace of {name}, {tokens} tokens, peak memory", peaks[side], peaks["theirs"], "MB", 1.0)
+    theirs = "transformers hidden"
+    with tempfile.TemporaryDirectory() as folder:
+        run = partial(contestants.run, sys.executable)
+        run("make", folder)
+        for tokens in (128, 1024):
+            sides = {"ours": "helpers.gpt", "transformers trace": "GPT2LMHeadModel"}
+            options = folder, "--tokens", tokens, "--rounds"
+            times = run("time", *options, repeat, "--sides", *sides, theirs)
+            # five rounds: the first ones differ by a third from run to run
+            peaks = {side: run("peak", *options, 5, "--sides", side)[side] for side in (*sides, theirs)}
+            for side, name in sides.items():
+                row(f"trace of {name}, {tokens} tokens, time", times[side], times[theirs], "s", 1.0)
+                row(f"trace of {name}, {tokens} tokens, peak memory", peaks[side], peaks[theirs], "MB", 1.0)
 
 
 def bench_widget(repeat):
@@ -188,25 +167,14 @@ def redraw(figure):
 
 def make_cache(home):
     """Write a cache that holds a GPT-2 small with random weights; return the hash of the weights."""
-    import torch
-    import transformers
-    from safetensors.torch import save_file
-    from tokenizers import Tokenizer, models
-
-    model = transformers.GPT2LMHeadModel(transformers.GPT2Config())
     repo = Path(home, "hub", "models--openai-community--gpt2")
     snapshot = repo / "snapshots" / REVISION
     for folder in (repo / "blobs", repo / "refs", snapshot):
         folder.mkdir(parents=True)
     (repo / "refs" / "main").write_text(REVISION)
-    made = Path(home, "made")
-    made.mkdir()
-    state = {k.removeprefix("transformer."): v for k, v in model.state_dict().items() if k != "lm_head.weight"}
-    save_file({k: v.to(torch.float32) for k, v in state.items()}, made / "model.safetensors", metadata={"format": "pt"})
-    (made / "config.json").write_text(json.dumps(model.config.to_dict() | {"architectures": ["GPT2LMHeadModel"]}))
-    Tokenizer(models.BPE({"a": 0}, [])).save(str(made / "tokenizer.json"))
+    contestants.run(sys.executable, "make", home)
     hashes = {}
-    for path in made.iterdir():
+    for path in Path(home, "gpt2").iterdir():
         data = path.read_bytes()
         large = path.suffix == ".safetensors"
         digest = hashlib.sha256(data) if large else hashlib.sha1(b"blob %d\0" % len(data) + data)
@@ -223,7 +191,7 @@ def bench_load(repeat):
         template += "print(time.perf_counter() - {since})"
         sides = {
             "ours": {
-                "imports": "from helpers import models\nfrom huggingface_hub import try_to_load_from_cache\nimport tokenizers",
+                "imports": "import tokenizers\nfrom helpers import models\nfrom huggingface_hub import hf_hub_download",
                 "load": f"models.CHECKPOINTS['gpt2']['sha256'] = '{digest}'\nassert models.load('gpt2').name == 'gpt2'",
             },
             "theirs": {
@@ -246,7 +214,7 @@ def bench_import(repeat):
     codes = {
         "torch": "import torch",
         "helpers": "import torch, helpers",
-        "lesson": "import torch; from helpers import checkpoints, claims, experiments, explorers, figures, models, trace",
+        "lesson": "import torch\nfrom helpers import checkpoints, claims, experiments, explorers, figures, models, trace",
     }
     commands = {name: ["-c", code] for name, code in codes.items()}
     commands["check"] = [str(Path(__file__).with_name("notebooks.py")), "check"]
@@ -264,10 +232,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sections", nargs="*", metavar="section", help=f"{', '.join(sections)}, peers")
     parser.add_argument("--repeat", type=int, default=5)
-    parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--folder", help="keeps the environments of the peers between runs")
     args = parser.parse_args()
-    os.environ["OMP_NUM_THREADS"] = str(args.threads)  # before torch is imported, and for the child processes
+    os.environ["OMP_NUM_THREADS"] = "1"  # before torch is imported, and for the child processes
     print("| measure | ours | theirs | ratio | bound |\n|---|---|---|---|---|")
     for name in args.sections or sections:
         if name == "peers":

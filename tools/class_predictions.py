@@ -10,6 +10,8 @@ import textwrap
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from matplotlib.figure import Figure
 
@@ -86,8 +88,14 @@ def options(question):
 
 def read(paths):
     """Return student → question → entry, the report of what was left out, and whether every file could be used."""
+    with TemporaryDirectory() as room:
+        return read_files(paths, handed_in.files_of(paths, Path(room)))
+
+
+def read_files(paths, files):
+    """Return the same from (file, student's folder or None); a file that was not named may be something else."""
     students, report, good = {}, [], True
-    for file, folder in handed_in.files_of(paths):
+    for file, folder in files:
         if file not in paths and not handed_in.is_predictions(file):
             continue
         try:

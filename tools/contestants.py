@@ -1,4 +1,4 @@
-"""Trace one random GPT-2 small in several ways; run by tools/peers.py, in the environment of the peers' packages.
+"""Trace one random GPT-2 small in several ways; run by benchmark.py, for peers in an environment with their packages.
 
     python tools/contestants.py make FOLDER
     python tools/contestants.py time FOLDER --tokens T --rounds N --sides ours forward "HookedTransformer all" …
@@ -14,19 +14,29 @@ import ctypes
 import json
 import os
 import statistics
+import subprocess
 import sys
 import time
 from pathlib import Path
 
-import torch
-
 KEPT = ("hook_resid_pre", "hook_resid_mid", "hook_resid_post", "hook_attn_out", "hook_mlp_out")
 LAYERS = 12
+ROOT = Path(__file__).parents[1]
 FINAL = "ln_final.hook_normalized"
+
+
+def run(python, *arguments):
+    """Run this file in an environment, by its Python, and return what it prints."""
+    env = os.environ | {"PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1"}
+    done = subprocess.run([python, __file__, *map(str, arguments)], env=env, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(done.stderr)
+    return json.loads(done.stdout.splitlines()[-1]) if done.stdout else None
 
 
 def make(folder):
     """Write a GPT-2 small with random weights, and a tokenizer that TransformerLens wants and nobody uses."""
+    import torch
     import transformers
     from tokenizers import Tokenizer, models
 
@@ -53,6 +63,25 @@ def ours(ids):
         return found.stream, found.writes, found.final
 
     return {"ours": traced, "forward": lambda: (None, None, decoder.hidden(ids))}
+
+
+def with_transformers(ids):
+    """Return two functions: transformers' own forward pass with all hidden states, and the trace of its model."""
+    import transformers
+
+    from helpers.trace import trace
+
+    model = transformers.GPT2LMHeadModel.from_pretrained("gpt2").eval()
+
+    def hidden():
+        found = model(ids, output_hidden_states=True)
+        return found, None, found.hidden_states[-1]
+
+    def traced():
+        found = trace(model, ids)
+        return found.stream, found.writes, found.final
+
+    return {"hidden": hidden, "trace": traced}
 
 
 def from_cache(cache):
@@ -105,7 +134,13 @@ def nnsight(ids):
     return {"stream": stream}
 
 
-MAKERS = {"ours": ours, "HookedTransformer": hooked_transformer, "TransformerBridge": bridge, "nnsight": nnsight}
+MAKERS = {
+    "ours": ours,
+    "transformers": with_transformers,
+    "HookedTransformer": hooked_transformer,
+    "TransformerBridge": bridge,
+    "nnsight": nnsight,
+}
 
 
 def sides_of(names, ids):
@@ -125,7 +160,7 @@ def must_agree(sides):
     stream, writes, final = sides["ours"]()
     for name, side in sides.items():
         found = side()
-        if name == "forward":
+        if isinstance(found, tuple) and found[1] is None:
             found = stream, writes, found[2]
         elif not isinstance(found, (list, tuple)):
             found = from_cache(found)
@@ -164,6 +199,8 @@ def peak(side, rounds):
 
 
 def main():
+    import torch
+
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=("time", "peak", "make"))
     parser.add_argument("folder")

@@ -3,6 +3,7 @@
 As a program it grades one submission in a process of its own: python tools/grading.py DIR STUDENT ASSIGNMENT
 """
 
+import html
 import json
 import os
 import re
@@ -10,7 +11,11 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from jinja2 import pass_context
+from math_core import LatexError, LatexToMathML
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
+from nbconvert.exporters import HTMLExporter
+from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from nbformat.v4 import new_output
 from nbgrader.preprocessors import ClearHiddenTests, ClearSolutions, Execute, NbGraderPreprocessor
 from nbgrader.utils import is_grade, is_solution
@@ -127,6 +132,37 @@ def scrub(values, lines):
             for line in lines:
                 value = value.replace(line, "…").replace(repr(line)[1:-1], "…")
             values[key] = value
+
+
+class Formulas(IPythonRenderer):
+    """Writes formulas as MathML, which every browser shows without a network, and what is none as it stands."""
+
+    def inline_math(self, body):
+        return formula(body, False)
+
+    def block_math(self, body):
+        return formula(body, True)
+
+
+def formula(text, display):
+    """Return a formula as MathML, or its source if it cannot be read, as may happen with what a student wrote."""
+    try:
+        return LatexToMathML().convert_with_local_state(text, displaystyle=display)
+    except LatexError:
+        return f"<code>{html.escape(text)}</code>"
+
+
+class Feedback(HTMLExporter):
+    """nbgrader's page of feedback without MathJax, which it would load from the network."""
+
+    @pass_context
+    def markdown2html(self, context, source):
+        pictures = context.get("cell", {}).get("attachments")
+        return MarkdownWithMath(renderer=Formulas(escape=False, attachments=pictures)).render(source)
+
+    def from_notebook_node(self, nb, resources=None, **kw):
+        page, resources = super().from_notebook_node(nb, resources, **kw)
+        return re.sub("<!-- Load mathjax -->.*?<!-- End of mathjax configuration -->", "", page, flags=re.S), resources
 
 
 class DropWarnings(NbGraderPreprocessor):

@@ -1,20 +1,23 @@
-"""What students hand in, and how it becomes a notebook that nbgrader can grade.
+"""What students hand in: the files, whose they are, and how they come into a course."""
 
-The released notebook is the start; only the student's answers are taken over, by the grade_id that nbgrader
-writes into a cell's metadata, or by the cell's id where the metadata are gone.
-"""
-
-import copy
 import json
+import os
 import re
+import shutil
+import time
 import unicodedata
+from zipfile import ZipFile
 
-from nbgrader.utils import is_solution
+from tqdm import tqdm
 
+import answers
+import courses
+import grading
 import lessons
 
-LARGEST_FILE = 300_000_000  # bytes, with outputs
-LARGEST = 10_000_000  # characters of all cells, without outputs
+LARGEST_ZIP = 3_000_000_000  # bytes, unpacked
+NO_NAMES = ("assignments", "notebooks", "submitted")  # folders that are no student's name
+
 ATTEMPT = "~"  # ada~2 is Ada's second attempt
 BETWEEN = r"[\s_.-]"
 MARKS = (  # what browsers, editors and Moodle add to a name
@@ -25,118 +28,75 @@ MARKS = (  # what browsers, editors and Moodle add to a name
 )
 
 
-def read(path):
-    """Return the cells that a student handed in. Raises ValueError with the reason if they cannot be used."""
-    if path.stat().st_size > LARGEST_FILE:
-        raise ValueError(f"larger than {LARGEST_FILE // 10**6} MB")
-    try:
-        cells = lessons.read(path).cells
-    except (ValueError, RecursionError, TypeError, AttributeError):
-        raise ValueError("not a notebook") from None
-    cells = [cell for cell in cells if isinstance(cell, dict) and isinstance(cell.get("source"), str)]
-    if sum(len(cell["source"]) + len(str(cell.get("attachments", ""))) for cell in cells) > LARGEST:
-        raise ValueError(f"larger than {LARGEST // 10**6} MB without its outputs")
-    return cells
+def collect(directory, paths):
+    """Make submissions of what students handed in; return the lines of the report and whether all could be used."""
+    grading.configuration(directory)
+    if missing := [str(path) for path in paths if not path.exists()]:
+        raise ValueError(f"there is no {', '.join(missing)}")
+    released, record = courses.released_notebooks(directory), directory / "collected.json"
+    origins = json.loads(record.read_text(encoding="utf8")) if record.exists() else {}
+    report, good = [], True
+    for file, folder in tqdm(list(files_of(paths, directory / "unpacked")), unit="file", leave=False):
+        try:
+            report.append(f"{file}: " + take(directory, file, folder, released, origins))
+        except (ValueError, OSError) as error:
+            report.append(f"{file}: skipped, {error}")
+            good = False
+    record.write_text(json.dumps(origins, indent=1, ensure_ascii=False), encoding="utf8")
+    return report, good
 
 
-def grade_id(cell, known=None):
-    """Return the grade_id of a cell, from its metadata or, in a dictionary of known ones, by its cell id; or None."""
-    metadata = cell.get("metadata")
-    nbgrader = metadata.get("nbgrader") if isinstance(metadata, dict) else None
-    found = nbgrader.get("grade_id") if isinstance(nbgrader, dict) else None
-    return found if isinstance(found, str) else (known or {}).get(cell.get("id"))
+def take(directory, file, folder, released, origins):
+    """Put a file into a course; return whose it is and what was repaired. Raises ValueError if it cannot be used."""
+    if is_predictions(file):
+        return keep_predictions(directory, file, folder, origins)
+    cells = answers.read(file)
+    assignment = answers.assignment_of(cells, released)
+    student = student_of(file, folder, courses.lesson_names(released))
+    notebook, repairs = answers.take_over(cells, released[assignment])
+    free = lambda name: courses.submitted(directory, name, assignment) in (None, notebook)
+    attempt = attempt_of(student, assignment, str(file.resolve()), origins, free)
+    courses.submit(directory, attempt, assignment, notebook, file.stat().st_mtime)
+    return f"{attempt}, {assignment}" + (": " if repairs else "") + "; ".join(repairs)
 
 
-def ids_of(notebook):
-    """Return cell id → grade_id of a released notebook."""
-    return {cell.get("id"): grade_id(cell) for cell in notebook.cells if grade_id(cell)}
+def files_of(paths, room, folder=None, depth=2):
+    """Yield (file, student's folder or None) for files and for all files of folders, in order of their names.
 
-
-def assignment_of(cells, released):
-    """Return the assignment that cells belong to: the one with most of their grade_ids, then of their texts.
-
-    released is a dictionary assignment → notebook. Raises ValueError if none has an answer cell of them."""
-    sources = {cell["source"].strip() for cell in cells}
-    best = (0, 0, "")
-    for assignment, notebook in released.items():
-        found = {grade_id(cell, ids_of(notebook)) for cell in cells}
-        shared = len(found & {grade_id(cell) for cell in notebook.cells if is_solution(cell)})
-        equal = sum(cell.source.strip() in sources for cell in notebook.cells)
-        if (shared, equal) > best[:2] and shared:
-            best = (shared, equal, assignment)
-    if not best[0]:
-        raise ValueError("not one of the course's assignments: it has none of their answer cells")
-    answers = sum(is_solution(cell) for cell in released[best[2]].cells)
-    if 2 * best[0] < answers:
-        raise ValueError(f"only {best[0]} of the {answers} answer cells of {best[2]}; is it another notebook?")
-    return best[2]
-
-
-def take_over(cells, released):
-    """Return the released notebook with a student's answers, and what was repaired, one phrase each."""
-    notebook, repairs, known = copy.deepcopy(released), [], ids_of(released)
-    found = [(grade_id(cell, known), cell) for cell in cells]
-    for cell in notebook.cells:
-        name = grade_id(cell)
-        same = [handed for other, handed in found if name and other == name]
-        if name and len(same) > 1:
-            repairs.append(f"cell {name} was there {len(same)} times")
-        if is_solution(cell):
-            repairs += put_answer(cell, name, same)
-        elif name:
-            repairs += [f"cell {name} was missing and is back"] if not same else []
-            if any(other["source"].strip() != cell.source.strip() for other in same):
-                repairs.append(f"cell {name} was changed and is as it was")
-    return notebook, repairs + moved(found, known) + left_out(found, released)
-
-
-def put_answer(cell, name, same):
-    """Put a student's answer into the released cell: of several the last that is not blank. Return the repairs."""
-    if not same:
-        return [f"answer {name} was missing and counts as blank"]
-    answers = [handed for handed in same if handed["source"].strip() != cell.source.strip()]
-    if not answers:
-        return []
-    answer = answers[-1]
-    cell.source = answer["source"].encode("utf8", "replace").decode("utf8")
-    if cell.cell_type == "markdown" and isinstance(answer.get("attachments"), dict):
-        cell.attachments = answer["attachments"]
-    kind = answer.get("cell_type")
-    return [f"answer {name} was a {kind} cell"] if kind != cell.cell_type else []
-
-
-def moved(found, known):
-    """Return a phrase if the cells with a grade_id are not in the released order."""
-    order = {name: position for position, name in enumerate(known.values())}
-    positions = [order[name] for name in dict.fromkeys(name for name, _ in found) if name in order]
-    return [] if positions == sorted(positions) else ["cells were in another order"]
-
-
-def left_out(found, released):
-    """Return a phrase if the student wrote code into cells of their own, which are not graded."""
-    texts = {cell.source.strip() for cell in released.cells} | {""}
-    ids = {cell.get("id") for cell in released.cells}
-    own = [
-        cell
-        for name, cell in found
-        if not name
-        and cell.get("cell_type") == "code"
-        and cell.get("id") not in ids
-        and cell["source"].strip() not in texts
-    ]
-    return [f"{len(own)} code cells of the student's own were left out"] if own else []
-
-
-def files_of(paths):
-    """Yield (file, student's folder or None) for files and for all files of folders, in order of their names."""
+    A zip file counts as a folder of its name; it is unpacked below `room`, and so is one inside of it."""
     for path in paths:
-        if not path.is_dir():
-            yield path, None
-            continue
-        for file in sorted(path.rglob("*")):
-            parts = file.relative_to(path).parts
-            if file.is_file() and file.suffix != ".lock" and not any(p.startswith((".", "__MACOSX")) for p in parts):
-                yield file, parts[0] if len(parts) > 1 else None
+        if path.is_dir():
+            for file in sorted(path.rglob("*")):
+                parts = file.relative_to(path).parts
+                if (
+                    file.is_file()
+                    and file.suffix != ".lock"
+                    and not any(p.startswith((".", "__MACOSX")) for p in parts)
+                ):
+                    named = folder or (parts[0] if len(parts) > 1 and parts[0] not in NO_NAMES else None)
+                    yield from files_of([file], room, named, depth)
+        elif depth and path.suffix.lower() == ".zip" and (unpacked := unpack(path, room)):
+            yield from files_of([unpacked], room, folder, depth - 1)
+        else:
+            yield path, folder
+
+
+def unpack(path, room):
+    """Unpack a zip file in place of what was unpacked before; return the folder, or None if that fails."""
+    target = room / lessons.digest(str(path.resolve())) / path.stem.strip()
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir(parents=True)
+    try:
+        with ZipFile(path) as archive:
+            if sum(part.file_size for part in archive.infolist()) > LARGEST_ZIP:
+                return None
+            for part in archive.infolist():
+                file = archive.extract(part, target)  # never outside of the folder, whatever the name
+                seconds = time.mktime((*part.date_time, 0, 0, -1))
+                os.utime(file, (seconds, seconds))
+    except Exception:  # zipfile raises many kinds for a damaged file, an unknown method or a password
+        return None
+    return target
 
 
 def student_of(file, folder, names):
@@ -145,7 +105,7 @@ def student_of(file, folder, names):
     around = [part.name for part in file.resolve().parents]
     for candidate in [folder] if folder else [file.name.partition(".ipynb")[0].removesuffix(".json"), *around]:
         name = without_marks(candidate, names)
-        if name and name not in ("assignments", "notebooks", "submitted"):
+        if name and name not in NO_NAMES:
             return name
     raise ValueError("neither the file nor its folder names a student")
 
@@ -158,7 +118,7 @@ def is_predictions(file):
 def predictions(file):
     """Return what a file of predictions holds, question → entry. Raises ValueError if it is none."""
     try:
-        found = json.loads(file.read_text(encoding="utf8")) if file.stat().st_size < LARGEST else None
+        found = json.loads(file.read_text(encoding="utf8")) if file.stat().st_size < answers.LARGEST else None
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
@@ -187,20 +147,24 @@ def without_marks(text, names):
 
 
 def keep_predictions(directory, file, folder, origins):
-    """Copy a student's predictions into the course; return the line of the report. Raises ValueError if it holds none."""
-    found = predictions(file)
-    name = attempt_of(predictor_of(file, folder), "predictions", str(file.resolve()), origins)
-    target = directory / "predictions" / name / "predictions.json"
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(json.dumps(found, indent=1), encoding="utf8")
-    return f"{file}: {name}, predictions"
+    """Copy a student's predictions into the course; return whose they are. Raises ValueError if it holds none."""
+    found, place = predictions(file), directory / "predictions"
+    text = json.dumps(found, indent=1)
+    kept = lambda name: place / name / "predictions.json"
+    free = lambda name: not kept(name).is_file() or kept(name).read_text(encoding="utf8") == text
+    name = attempt_of(predictor_of(file, folder), "predictions", str(file.resolve()), origins, free)
+    kept(name).parent.mkdir(parents=True, exist_ok=True)
+    kept(name).write_text(text, encoding="utf8")
+    return f"{name}, predictions"
 
 
-def attempt_of(student, assignment, file, origins):
-    """Return the name of an attempt and note in `origins` which file it came from."""
+def attempt_of(student, assignment, file, origins, free):
+    """Return the name of an attempt and note in `origins` which file it came from.
+
+    It is the attempt that came from this file before, else the first name that is free, or has the same answers."""
     taken = origins.setdefault(assignment, {})
-    number = 1
-    while taken.get(name := student + (f"{ATTEMPT}{number}" if number > 1 else ""), file) != file:
-        number += 1
+    names = [student, *(f"{student}{ATTEMPT}{number}" for number in range(2, 1000))]
+    before = (name for name in names if taken.get(name) == file)
+    name = next(before, None) or next(filter(free, names))
     taken[name] = file
     return name

@@ -188,7 +188,7 @@ def lesson(students, path, process):
 
 
 def trial(paths, count, before=""):
-    """Let some students run some notebooks; return the lines of the report and whether all went well. Raises OSError."""
+    """Let some students run notebooks; return the lines of the report and whether all went well. Raises OSError."""
     with tempfile.TemporaryDirectory() as folder, hub(Path(folder), before) as (url, password, process):
         with ThreadPoolExecutor(count) as pool:
             students = list(pool.map(lambda i: Student(f"student{i + 1}", url, password), range(count)))

@@ -4,7 +4,7 @@
 
 FOLDER is made anew, without it norm-lessons in your home folder. It gets the notebooks, the weights and an
 environment of its own; the file `start` in it opens the first lesson. When something fails, it is removed again.
-`offline.py fill` puts this file and what it needs there.
+`offline.py` puts this file and what it needs there.
 """
 
 import argparse
@@ -36,7 +36,7 @@ TEXTS = {
         "python": "Diese Pakete sind für Python {there}, aber dies ist Python {here}; starte install.py mit {there}.",
         "platform": "Die Pakete hier sind für {there}; dieser Rechner braucht die für {here}.",
         "incomplete": "{name} fehlt hier oder ist unvollständig; fülle diesen Ordner noch einmal mit tools/offline.py.",
-        "taken": "{folder} gibt es schon, deshalb wurde nichts geändert; nenne am Ende des Befehls einen anderen Ordner.",
+        "taken": "{folder} gibt es schon, also wurde nichts geändert; nenne am Ende des Befehls einen anderen Ordner.",
         "space": "{folder} braucht {need} MB, aber nur {free} MB sind frei.",
         "wait": "Die Installation nach {folder} läuft; das dauert einige Minuten.",
         "failed": "Die Installation ist fehlgeschlagen, und {folder} wurde wieder entfernt: {why}",

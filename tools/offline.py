@@ -1,11 +1,12 @@
 """The lessons for a room without a network: everything that they need, in one folder, for example on a stick.
 
-    python tools/offline.py fill DIR [--lang de] [--platform NAME] [--extra-index-url URL]
+    python tools/offline.py DIR [--lang de] [--platform NAME] [--extra-index-url URL]
 
-fill needs the network. It puts into DIR the packages for this platform or the one named, the weights from the hub
-(or from the cache), their hashes checked, and the project without the teachers' solutions. Run it again to continue
-after a break, for the latest notebooks, or for a further platform. --lang is what install.py speaks and the language
-of the lesson that opens first. For Linux without a GPU, the index https://download.pytorch.org/whl/cpu keeps CUDA out.
+This needs the network. It puts into DIR the packages for this platform or the one named, the weights from the hub
+(or from the cache), their hashes checked, and the project without the solutions and the pages for teachers. Run it
+again to continue after a break, for the latest notebooks, or for a further platform. --lang is what install.py speaks
+and the language of the lesson that opens first. For Linux without a GPU, the index
+https://download.pytorch.org/whl/cpu keeps CUDA out.
 
 Then, without a network, on each computer with Python 3.11: python3.11 DIR/install.py [FOLDER]
 """
@@ -36,7 +37,9 @@ PLATFORMS = {  # as install.py calls them → uv's name, pip's tags
 }
 PLATFORMS["linux-x86_64"][1].extend(f"manylinux{year}_x86_64" for year in (2014, 2010, 1))
 PROJECT = ("LICENSE", "README.md", "helpers", "notebooks", "pyproject.toml", "requirements.txt", "tools")
-NOT_FOR_STUDENTS = shutil.ignore_patterns("solutions", "__pycache__", ".*", "predictions.json*", "*.egg-info")
+NOT_FOR_STUDENTS = shutil.ignore_patterns(
+    "solutions", "teachers.md", "__pycache__", ".*", "predictions.json*", "*.egg-info"
+)
 
 
 def fill(stick, lang="en", platform=None, index=None, root=ROOT):
@@ -55,7 +58,7 @@ def fill(stick, lang="en", platform=None, index=None, root=ROOT):
     files = sorted(path for part in ("project", "weights", "wheels") for path in (stick / part).rglob("*"))
     sizes = {path.relative_to(stick).as_posix(): path.stat().st_size for path in files if path.is_file()}
     (stick / "stick.json").write_text(json.dumps(contents | {"files": sizes}, indent=1), encoding="utf8")
-    names = ", ".join(weights) or "none, the lessons use the bundled models"
+    names = ", ".join(weights) or "none, so the lessons use the bundled models; run this again for the others"
     return [
         f"{stick}: {len(sizes)} files, {sum(sizes.values()) / 1e6:.0f} MB, for {', '.join(contents['platforms'])}",
         f"weights: {names}",
@@ -106,7 +109,9 @@ def fetch(wheels, wanted, platform, index):
     if platform != install.HERE:
         wanted, tags = resolve(wanted, platform, index), PLATFORMS[platform][1]
         options += ["--no-deps", *(word for tag in tags for word in ("--platform", tag))]
-    pip = [sys.executable, "-m", "pip", "download", "--only-binary=:all:", "--dest", str(wheels)]
+    print(f"fetching the packages for {platform}, a few minutes", flush=True)
+    pip = [sys.executable, "-m", "pip", "download", "-q", "--disable-pip-version-check"]
+    pip += ["--only-binary=:all:", "--dest", str(wheels)]
     if subprocess.run([*pip, *options, *index, *wanted]).returncode:
         raise ValueError(f"pip could not fetch the packages, see above; {wheels} keeps what is there: run this again")
 
@@ -130,8 +135,9 @@ def copy_weights(cache):
     from helpers import models
 
     titles = []
+    tell = lambda sentence: print(sentence.partition(", so you see")[0], flush=True)  # the rest is for a notebook
     for name, entry in models.CHECKPOINTS.items():
-        if models.load(name).name != name:
+        if models.load(name, tell).name != name:
             continue  # it has said why
         for file in models.FILES:
             path = Path(try_to_load_from_cache(entry["repo"], file, revision=entry["revision"]))
@@ -162,11 +168,10 @@ def copy_project(root, target):
 def arguments():
     """Return the parser of the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    filler = parser.add_subparsers(dest="command", required=True).add_parser("fill", help="fill a folder or a stick")
-    filler.add_argument("directory", metavar="DIR", type=Path, help="a new folder, or one that was filled before")
-    filler.add_argument("--lang", choices=LANGUAGES, default="en", help="the language of the room; English without")
-    filler.add_argument("--platform", choices=list(PLATFORMS), help="the students' computers, if they differ from this")
-    filler.add_argument("--extra-index-url", metavar="URL", help="a further index of packages, as for pip")
+    parser.add_argument("directory", metavar="DIR", type=Path, help="a new folder, or one that was filled before")
+    parser.add_argument("--lang", choices=LANGUAGES, default="en", help="the language of the room; English without")
+    parser.add_argument("--platform", choices=list(PLATFORMS), help="the students' computers, if they differ from this")
+    parser.add_argument("--extra-index-url", metavar="URL", help="a further index of packages, as for pip")
     return parser
 
 

@@ -1,6 +1,5 @@
 """The section `peers` of tools/benchmark.py: other libraries' way to the residual stream, and the usual widget."""
 
-import json
 import os
 import statistics
 import subprocess
@@ -14,6 +13,7 @@ import nbformat
 from jupyter_client.manager import start_new_kernel
 
 import clicks
+import contestants
 from lessons import ROOT
 
 SHARED = ("torch", "transformers", "babel")  # with the pins of requirements.txt, so that only the peer differs
@@ -36,7 +36,7 @@ plt.show()
 
 
 def rows(repeat, folder=None):
-    """Yield (measure, ours, theirs, unit, bound); `folder` keeps the environments and the model, else made each time."""
+    """Yield (measure, ours, theirs, unit, bound); `folder` keeps the environments and the model between runs."""
     with tempfile.TemporaryDirectory() as temporary:
         yield from trace_rows(repeat, Path(folder or temporary).resolve())
     yield from clicks.rows(repeat)
@@ -55,20 +55,10 @@ def environment(folder, pins):
     return python
 
 
-def contestants(python, *arguments):
-    """Run contestants.py in an environment and return what it prints."""
-    command = [python, Path(__file__).with_name("contestants.py"), *map(str, arguments)]
-    env = os.environ | {"PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1"}
-    done = subprocess.run(command, env=env, capture_output=True, text=True)
-    if done.returncode:
-        raise RuntimeError(done.stderr)
-    return json.loads(done.stdout.splitlines()[-1]) if done.stdout else None
-
-
 def trace_rows(repeat, folder):
     """Yield time and peak memory of the trace beside each peer's; ours runs in the same process as the peer."""
     for name, (pins, peers) in ENVIRONMENTS.items():
-        run = partial(contestants, environment(folder / name, pins))
+        run = partial(contestants.run, environment(folder / name, pins))
         if not (folder / "gpt2").exists():
             run("make", folder)
         sides = [f"{peer} {kept}" for peer, all_kept in peers.items() for kept in all_kept]

@@ -1,0 +1,167 @@
+"""Whose a file is, and how files, folders and zip files come into a course."""
+
+import re
+import shutil
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+import courses
+import handed_in
+import lessons
+import small_course as small
+
+
+@pytest.mark.parametrize("language", lessons.LANGUAGES)
+def test_language_is_told_from_the_cells_not_from_the_folder(course, tmp_path, language):
+    path = small.put(small.answered(small.released(course, language)), tmp_path, "sv", "ada_01_layernorm_en.ipynb")
+    handed_in.collect(course, [path])
+    assert small.submitted(course, "ada", f"01_layernorm-{language}")
+
+
+def test_outputs_are_not_taken_over(course, tmp_path):
+    path = small.put(small.damaged("huge", small.released(course), course), tmp_path, "ada.ipynb")
+    assert path.stat().st_size > 50_000_000
+    report, good = handed_in.collect(course, [path])
+    assert good and all(cell.get("outputs", []) == [] for cell in small.submitted(course, "ada").cells)
+
+
+def test_what_cannot_be_used_is_skipped_and_the_others_go_on(course, tmp_path):
+    (tmp_path / "in" / "ada").mkdir(parents=True)
+    for number, text in enumerate(["", "hello", "[]", "{}", '{"cells": [1, {"source": 2}]}', "\x00", "[" * 100_000]):
+        (tmp_path / "in" / "ada" / f"{number}.ipynb").write_text(text)
+    (tmp_path / "in" / "ada" / "picture.png").write_bytes(b"\x89PNG\xff")
+    small.put(lessons.read(lessons.ROOT / "notebooks/en/01_layernorm.ipynb"), tmp_path, "in", "ada", "a lesson.ipynb")
+    small.put(small.answered(small.released(course), double="#" * 11_000_000), tmp_path, "in", "ada", "long.ipynb")
+    small.put(small.answered(small.released(course)), tmp_path, "in", "bo", "good.ipynb.txt")
+    report, good = handed_in.collect(course, [tmp_path / "in"])
+    skipped = [line for line in report if "skipped" in line]
+    assert not good and len(report) == 11 and len(skipped) == 10
+    assert any("larger than 10 MB" in line for line in skipped) and "not one of the course" in "".join(skipped)
+    assert small.submitted(course, "bo")
+
+
+@pytest.mark.parametrize(
+    "file, folder, student",
+    [
+        ("ada_01_layernorm.ipynb", None, "ada"),
+        ("01_layernorm - Åsa Öberg (1).ipynb", None, "Åsa_Öberg"),
+        ("01-LayerNorm_ada-Copy1.ipynb", None, "ada"),
+        ("ada layernorm de.ipynb", None, "ada"),
+        ("bo/01_layernorm.ipynb", None, "bo"),
+        ("bo/sv/assignments/01_layernorm (2).ipynb", None, "bo"),
+        ("work.ipynb", "Ada Lovelace_123_assignsubmission_file_", "Ada_Lovelace"),
+        ("work.ipynb", "../ada*", "ada"),
+    ],
+)
+def test_student_is_named_by_the_file_or_the_folder(tmp_path, file, folder, student):
+    assert handed_in.student_of(tmp_path / file, folder, [small.LESSON]) == student
+
+
+def test_predictions_are_collected_for_the_page_of_the_class(course, tmp_path):
+    small.put(small.answered(small.released(course)), tmp_path, "in", "ada", "01_layernorm.ipynb")
+    first = small.put({"growth": {"choice": 1}}, tmp_path, "in", "ada", "predictions.json")
+    small.put({"post": {"choice": 0}}, tmp_path, "in", "ada", "sv", "predictions.json")
+    (tmp_path / "in" / "ada" / "predictions.json.lock").touch()
+    report, good = handed_in.collect(course, [tmp_path / "in"])
+    assert good and [line.partition(": ")[2] for line in report] == [
+        "ada, 01_layernorm-en",
+        "ada, predictions",
+        "ada~2, predictions",
+    ]
+    small.put({"growth": {"choice": 1}, "post": {"choice": 2}}, first)
+    handed_in.collect(course, [tmp_path / "in"])
+    kept = sorted(course.glob("predictions/*/predictions.json"))
+    assert [path.parent.name for path in kept] == ["ada", "ada~2"] and kept[0].read_text().count("choice") == 2
+    assert courses.submissions(course) == [("ada", "01_layernorm-en")]
+    assert not handed_in.collect(course, [small.put([], tmp_path, "bo", "predictions.json")])[1]
+
+
+def test_second_notebook_is_a_second_attempt_and_the_same_file_is_not(course, tmp_path):
+    first = small.put(small.answered(small.released(course)), tmp_path, "a", "ada.ipynb")
+    second = small.put(
+        small.answered(small.released(course), double="def double(x):\n    return 1"), tmp_path, "b", "ada.ipynb"
+    )
+    for _ in range(2):
+        report, _ = handed_in.collect(course, [first, second])
+        assert [re.search(r": (\S+),", line)[1] for line in report] == ["ada", "ada~2"]
+
+
+def test_the_same_answers_from_another_file_are_no_second_attempt(course, tmp_path):
+    for folder in ("monday", "tuesday"):
+        put_class(tmp_path / folder, course)
+        small.put({"growth": {"choice": 1}}, tmp_path / folder, "ada", "predictions.json")
+        assert handed_in.collect(course, [tmp_path / folder])[1]
+    assert {path.name for path in (course / "submitted").iterdir()} == {"ada"}
+    assert {path.name for path in (course / "predictions").iterdir()} == {"ada"}
+
+
+def test_a_wrong_name_goes_with_its_folder(course, tmp_path):
+    wrong = small.put(small.answered(small.released(course)), tmp_path, "download", "01_layernorm.ipynb")
+    handed_in.collect(course, [wrong])
+    shutil.rmtree(course / "submitted" / "download")
+    handed_in.collect(course, [wrong.rename(wrong.with_name("ada_01_layernorm.ipynb"))])
+    assert courses.submissions(course) == [("ada", "01_layernorm-en")]
+
+
+# zip files
+
+
+def put_class(folder, course):
+    """Write what Ada hands in below a folder, as Moodle names it; return the folder."""
+    small.put(small.answered(small.released(course)), folder, "ada_12_assignsubmission_file_", "01_layernorm.ipynb")
+    return folder
+
+
+def zipped(folder, target):
+    """Make a zip file of a folder; return its path."""
+    return Path(shutil.make_archive(str(target), "zip", folder))
+
+
+def test_a_zip_file_is_taken_as_a_folder_and_one_inside_of_it_too(course, tmp_path):
+    small.put(small.answered(small.released(course)), tmp_path, "bo", "notebooks", "en", "work.ipynb")
+    target = put_class(tmp_path / "all", course) / "bo_13_assignsubmission_file_"
+    target.mkdir()
+    zipped(tmp_path / "bo", target / "homework")
+    everything = zipped(tmp_path / "all", tmp_path / "Norms-4711")
+    for _ in range(2):  # the second time nothing is new
+        report, good = handed_in.collect(course, [everything])
+        assert good and courses.submissions(course) == [("ada", "01_layernorm-en"), ("bo", "01_layernorm-en")]
+        assert [re.search(r": (\w+),", line)[1] for line in report] == ["ada", "bo"]
+
+
+def test_a_zip_file_of_one_student_names_its_student(course, tmp_path):
+    small.put(small.answered(small.released(course)), tmp_path, "x", "notebooks", "en", "01_layernorm.ipynb")
+    (tmp_path / "in").mkdir()
+    zipped(tmp_path / "x", tmp_path / "in" / "Åsa Öberg")
+    handed_in.collect(course, [tmp_path / "in"])
+    assert courses.submissions(course) == [("Åsa_Öberg", "01_layernorm-en")]
+
+
+def test_a_zip_file_cannot_write_elsewhere(course, tmp_path):
+    with ZipFile(tmp_path / "bad.zip", "w") as archive:
+        for name in ("../../../escaped", "/escaped", "ada/../../../../escaped"):
+            archive.writestr(name, "x")
+    handed_in.collect(course, [tmp_path / "bad.zip"])
+    assert all((course / "unpacked") in path.parents for path in tmp_path.rglob("escaped"))
+
+
+def test_zip_files_that_cannot_be_unpacked_are_named_and_the_others_go_on(course, tmp_path, monkeypatch):
+    folder = put_class(tmp_path / "in", course)
+    (folder / "damaged.zip").write_bytes(b"PK\3\4 half")
+    with ZipFile(folder / "large.zip", "w") as archive:
+        archive.writestr("zeros", bytes(1001))
+    monkeypatch.setattr(handed_in, "LARGEST_ZIP", 1000)
+    report, good = handed_in.collect(course, [folder])
+    assert not good and sum("skipped, cannot be unpacked" in line for line in report) == 2
+    assert courses.submissions(course) == [("ada", "01_layernorm-en")]
+
+
+def test_a_zip_file_in_a_zip_file_in_a_zip_file_is_left_alone(course, tmp_path):
+    (tmp_path / "0").mkdir()
+    for depth in range(4):
+        (tmp_path / str(depth + 1)).mkdir()
+        zipped(tmp_path / str(depth), tmp_path / str(depth + 1) / "inner")
+    report, good = handed_in.collect(course, [tmp_path / "4"])
+    assert not good and "cannot be unpacked" in report[0] and len(report) == 1
