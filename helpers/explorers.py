@@ -21,8 +21,7 @@ class residual_stream(Explorer):
 
     def __init__(self, model="gpt2", placement="trained", prompt=None, reference=True):
         self._runs, self._loaded, self._busy = {}, (None, None, ""), False
-        self._figure, self._axes = figures.new_axes("axis.block", "axis.length", size=(7.2, 4.6), layout=None)
-        self._figure.subplots_adjust(left=0.11, right=0.98, bottom=0.12, top=0.82)  # finding margins doubles the time
+        self._figure, self._axes = figures.new_axes("axis.block", "axis.length", (7.2, 4.6), (0.11, 0.12, 0.98, 0.82))
         names, star = ("stream", "attention", "mlp", "final", "published"), {"marker": "*", "linestyle": "none"}
         styles = zip(names, figures.STYLES, ({}, {}, {}, star, {}))
         self._lines = {name: self._axes.plot([], [], markersize=6, **style | own)[0] for name, style, own in styles}
@@ -73,8 +72,7 @@ class residual_stream(Explorer):
                 last, self._busy = len(options) - 1, True
                 if list(token.options) != options:
                     was_last = token.value is None or token.value == len(token.options) - 1
-                    keep = last if was_last else min(token.value, last)
-                    token.options, token.value = options, keep
+                    token.options, token.value = options, last if was_last else min(token.value, last)
             self._busy = False
             super().refresh()
 
@@ -117,7 +115,7 @@ class residual_stream(Explorer):
             handles = [line for key, line in self._lines.items() if len(shown[key][1])]
             style = {"frameon": False, "fontsize": 8.5, "columnspacing": 1, "handlelength": 1.6, "loc": "lower left"}
             self._axes.legend(handles=handles, bbox_to_anchor=(-0.1, 1), ncols=2, **style)
-            return figures.render(self._figure, " ".join(alt)), f"{message} {' '.join(alt)}".strip()
+            return figures.render(self._figure, " ".join(alt)), f"{' '.join(alt)} {message}".strip()
 
 
 def placement(placement="pre", norm="layernorm", layers=16):
@@ -127,6 +125,7 @@ def placement(placement="pre", norm="layernorm", layers=16):
     for axes, y_label, styles in zip(figure.subplots(1, 2), ("mean_square", "gradient"), ((1, 1), (1, 3))):
         axes.set(xlabel=say("axis.block_only"), ylabel=say(f"lesson3.{y_label}"), yscale="log")
         axes.grid(alpha=0.3)
+        axes.locator_params("x", integer=True)
         figures.write_numbers(axes)
         lines.append(axes.plot([], [], markersize=4, **figures.STYLES[0])[0])
         lines += (axes.plot([], [], color=figures.STYLES[i]["color"], linestyle="--")[0] for i in styles)
@@ -137,7 +136,8 @@ def placement(placement="pre", norm="layernorm", layers=16):
     def draw(placement, norm, layers):
         stream, gradients = start(placement, norm, layers)
         post, pre = start("post", norm, 2)[1][-1], start("pre", norm, 2)[1][-1] * (2 / layers) ** 0.5
-        x, title = torch.arange(layers + 1), f"{say(f'placement.{placement}')}, {say(f'norm.{norm}')}"
+        x, title = torch.arange(layers + 1), say(f"placement.{placement}")
+        title += "" if placement == "none" else f", {say(f'norm.{norm}')}"
         curves = [stream, 1 + x / 2, 1 + 3 * x / 2, gradients, [post] * layers, [pre] * layers]
         labels = [title, say("lesson3.bounds"), "_", title, say("lesson3.post_bound"), say("lesson3.pre_bound")]
         values = {"first": gradients[0], "final": gradients[-1], "low": curves[1][-1], "high": curves[2][-1]}
@@ -152,18 +152,16 @@ def placement(placement="pre", norm="layernorm", layers=16):
                 axes.legend(frameon=False, loc="lower left", bbox_to_anchor=(-0.05, 1))
             return figures.render(figure, alt), alt
 
-    controls = {"placement": choice("placement", gpt.PLACEMENTS, placement)}
-    controls["norm"] = choice("norm", tuple(gpt.NORMS), norm)
+    controls = {"placement": choice("placement", gpt.PLACEMENTS, placement), "norm": choice("norm", gpt.NORMS, norm)}
     return Explorer(controls | {"layers": choice("race.layers", (2, 4, 8, 16, 32, 64), layers)}, draw)
 
 
-def layer_norm_against_rms_norm(mean=1.0, outlier=0.0):
+def layer_norm_against_rms_norm(mean=0.5, outlier=0.0):
     """Return the explorer of one vector of 12 features, x + mean, through both norms.
 
     x has mean 0 and variance 1; outlier is added to its first feature. Both are entries of their lists."""
     x = layer_norm(torch.randn(12, generator=torch.Generator().manual_seed(3)), eps=0)
-    figure, axes = figures.new_axes("lesson2.feature", "lesson2.output", layout=None)
-    figure.subplots_adjust(left=0.09, right=0.98, bottom=0.13, top=0.9)
+    figure, axes = figures.new_axes("lesson2.feature", "lesson2.output", margins=(0.09, 0.13, 0.98, 0.9))
     axes.set(xlim=(0.5, 12.5), ylim=(-4, 4), xticks=range(1, 13))
     named = zip(("LayerNorm", "RMSNorm", "LayerNorm − RMSNorm"), figures.STYLES)
     kept = [axes.plot([0] * 12, label=name, **style)[0] for name, style in named]

@@ -49,9 +49,10 @@ def render(figure, alt):
     return Picture(figure, buffer.getvalue().encode(), alt)
 
 
-def new_axes(x_label, y_label, size=SIZE, log=False, layout="constrained"):
-    """Return (figure, axes) with labels from the catalogue and numbers as the language writes them."""
-    figure = Figure(figsize=size, layout=layout)
+def new_axes(x_label, y_label, size=SIZE, margins=(), log=False):
+    """Return (figure, axes), labelled in the language; margins (left, bottom, right, top) save the search for them."""
+    figure = Figure(figsize=size, layout=None if margins else "constrained")
+    figure.subplotpars.update(*margins)
     axes = figure.add_subplot()
     axes.set(xlabel=say(x_label), ylabel=say(y_label), yscale="log" if log else "linear")
     axes.grid(alpha=0.3)
@@ -93,7 +94,7 @@ def lines(x, series, x_label, y_label, alt="", log=False, bars=False):
             axes.set_xticks(range(len(x)), [str(label) for label in x])
         elif all(float(value).is_integer() for value in x):
             axes.locator_params("x", integer=True)
-        axes.legend(framealpha=0.85, edgecolor="none")  # white, where a curve passes below it
+        axes.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=1 + len(series) // 4)
         display(render(figure, alt.strip()))
 
 

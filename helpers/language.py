@@ -50,14 +50,14 @@ def number(value, digits=3, trim=False):
     """Return a number as text with this many significant digits; a whole number keeps all of its digits.
 
     The decimal mark is the language's; thousands are not grouped. Two digits and a power of ten stand for what is below
-    10⁻⁴, from 10⁷ on, or an int from 10¹⁵ on. Takes whatever float() takes. trim: without zeros at the end."""
+    10⁻⁴, from 10⁶ on, or an int from 10¹⁵ on. Takes whatever float() takes. trim: without zeros at the end."""
     value = int(value) if isinstance(value, int) else float(value) or 0.0  # −0 is shown as 0
     if value != value or value in (float("inf"), float("-inf")):
         return {"inf": "∞", "-inf": "−∞"}.get(str(value), "NaN")
     rounded, exponent = f"{value:.{digits - 1}e}".split("e")  # babel's own patterns for this are wrong near 0.1
     decimals = max(0, digits - 1 - int(exponent))
     power, pattern = "", "0"
-    if value and not 1e-4 <= abs(value) < (1e15 if isinstance(value, int) else 1e7):
+    if value and not 1e-4 <= abs(value) < (1e15 if isinstance(value, int) else 1e6):
         value, exponent, pattern = *f"{value:.1e}".split("e"), "0.#" if trim else "0.0"
         power = f"\u00a0{'×' if current == 'en' else '·'}\u00a010{str(int(exponent)).translate(SUPERSCRIPTS)}"
     elif value != int(value) and decimals:

@@ -150,8 +150,7 @@ def _fetch(tell, title, repo, revision, sha256):
         raise ValueError(f"{constants.ENDPOINT} announces other files")
     blobs = Path(constants.HF_HUB_CACHE, f"models--{repo.replace('/', '--')}", "blobs")
     blobs.mkdir(parents=True, exist_ok=True)
-    size = sum(file.size for file in found) / 1e6
-    tell(language.say("load.download", title=title, host=constants.ENDPOINT, size=size))
+    tell(language.say("load.download", title=title, host=constants.ENDPOINT, size=sum(f.size for f in found) / 1e6))
     with WeakFileLock(blobs / "lock"):  # a second notebook waits here, and then finds the files
         for url, file in zip(urls, found, strict=True):
             part = blobs / f"{file.etag}.incomplete"

@@ -43,11 +43,12 @@ class predict:
         self.answer = bisect.bisect(bounds, self.value)
         self.measured = say("predict.measured", answer=self.options[self.answer], value=self.value)
         choices = {text: choice for choice, text in enumerate(self.options)} | {say("predict.show"): SHOW}
-        self.kept = (known := load().get(question, {}).get("choice")) in choices.values()
-        self.radio = ipywidgets.RadioButtons(options=choices, value=known if self.kept else None)
+        known = load().get(question, {}).get("choice")
+        self.first = known if known in choices.values() else None  # the first choice is the prediction
+        self.radio = ipywidgets.RadioButtons(options=choices, value=self.first)
         self.radio.layout.width = "max-content"
         self.reveal = ipywidgets.HTML()
-        if self.kept:
+        if self.first is not None:
             self._chosen()
         self.radio.observe(self._chosen, "value")
         question = ipywidgets.HTML(f'<div style="line-height:1.4">{html.escape(self.text)}</div>')  # it wraps
@@ -56,12 +57,14 @@ class predict:
     def _chosen(self, _=None):
         choice, note = self.radio.value, ""
         try:
-            if not self.kept:  # the first choice is the prediction
+            if self.first is None:
+                self.first = choice
                 save(self.question, {"choice": choice, "answer": self.answer, "measured": self.value})
-                self.kept = True
         except OSError:  # filelock's Timeout is one, too
             note = say("predict.not_kept")
-        word = "" if choice == SHOW else say("predict.right" if choice == self.answer else "predict.wrong")
+        word = (
+            say("predict.right" if choice == self.answer else "predict.wrong") if choice == self.first != SHOW else ""
+        )
         self.reveal.value = f'<div role="status">{html.escape(f"{word} {self.measured} {note}".strip())}</div>'
 
     def _repr_mimebundle_(self, **kwargs):

@@ -44,8 +44,7 @@ class WarmupRace(Explorer):
 
     def __init__(self, kind="post", layers=12, rate=5e-4, warmup=0, seed=0):
         self._seed, self._live, self.thread = seed, None, None
-        self._figure, self._axes = figures.new_axes("axis.step", "axis.loss", layout=None)
-        self._figure.subplots_adjust(left=0.09, right=0.98, bottom=0.13, top=0.97)
+        self._figure, self._axes = figures.new_axes("axis.step", "axis.loss", margins=(0.12, 0.13, 0.98, 0.97))
         self._axes.axhline(unigram(), color="#404040", linestyle=":", label=say("race.unigram"))
         self.train, self.stop = (ipywidgets.Button(description=say(f"race.{key}")) for key in ("train", "stop"))
         self.train.on_click(self.start)

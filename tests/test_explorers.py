@@ -106,7 +106,7 @@ def test_the_line_below_the_picture_tells_the_numbers(explorer):
 def test_empty_prompt_gives_one_sentence_and_keeps_the_picture(explorer, prompt):
     before = explorer.image.value
     set_all(explorer, prompt=prompt or "")
-    assert language.say("load.empty") in explorer.message.value
+    assert html.escape(f"{language.say('load.empty')} {language.say('explorer.last')}") in explorer.message.value
     assert explorer.image.value == before and explorer.error is None
     set_all(explorer, prompt="x")
     assert explorer.image.value != before

@@ -26,6 +26,14 @@ def test_answer_appears_after_the_choice_only(lang):
     assert question.radio.value is None and question.reveal.value == ""
     question.radio.value = 2
     assert language.say("predict.wrong") in question.reveal.value and language.number(99.2) in question.reveal.value
+    question.radio.value = 3  # the first choice was the prediction
+    assert language.say("predict.right") not in question.reveal.value and language.number(99.2) in question.reveal.value
+    question.radio.value = 2
+    assert language.say("predict.wrong") in question.reveal.value
+
+
+def test_a_right_first_choice_is_called_right():
+    question = predictions.predict("growth", 99.2, (3, 25, 75))
     question.radio.value = 3
     assert language.say("predict.right") in question.reveal.value
 

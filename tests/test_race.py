@@ -197,7 +197,7 @@ def test_a_warmup_climbs_and_then_stays():
 @pytest.mark.parametrize("norm", ["layernorm", "rmsnorm"])
 def test_what_explodes_has_no_nan_and_its_labels_stay_in_the_picture(norm):
     explorer = explorers.placement("none", norm, 64)
-    assert "NaN" not in explorer.picture.alt
+    assert "NaN" not in explorer.picture.alt and language.say(f"norm.{norm}") not in explorer.picture.alt
     figure = explorer.picture.figure
     renderer = FigureCanvasAgg(figure).get_renderer()
     FigureCanvasAgg(figure).draw()
