@@ -21,8 +21,7 @@ NAMES = "import torch; import torch.nn.functional as F; from torch import nn; fr
 class NotRight(AssertionError):
     """What a check has found, one sentence in the reader's language, shown without a traceback."""
 
-    def _render_traceback_(self):
-        return textwrap.wrap(str(self), 72)  # JupyterLab breaks a longer line in the middle of a word
+    _render_traceback_ = lambda self: textwrap.wrap(str(self), 72)  # JupyterLab breaks a longer line inside a word
 
 
 def check(task, answer, seed=0):
@@ -33,12 +32,10 @@ def check(task, answer, seed=0):
     cases = [eval(case, names) for case in entry.get("cases", ["{}"])]
     result = lambda expression: [eval(expression, names | copy.deepcopy(case)) for case in cases]
     try:
-        _alarm(LIMIT)
-        with redirect_stdout(io.StringIO()):  # an answer may print without end
-            with mock.patch.multiple(torch, **refused) if refused else nullcontext():
-                given = [_ask(answer, case, copy.deepcopy(case)) if "cases" in entry else answer for case in cases]
-            _alarm(LIMIT)  # anew: to compare may run code of the answer, too
-            _compare(given, entry, result)
+        _alarm(LIMIT)  # an answer may run, print or be compared without end
+        with redirect_stdout(io.StringIO()), mock.patch.multiple(torch, **refused) if refused else nullcontext():
+            given = [_ask(answer, case, copy.deepcopy(case)) if "cases" in entry else answer for case in cases]
+        _compare(given, entry, result)
     except KeyboardInterrupt:
         raise NotRight(language.say("check.too_long", seconds=LIMIT)) from None
     finally:
