@@ -5,13 +5,12 @@ import io
 import signal
 import textwrap
 import traceback
-from contextlib import redirect_stdout
-from functools import partial
+from contextlib import nullcontext, redirect_stdout
+from unittest import mock
 
 import torch
 
 from helpers import language
-from helpers.language import say
 
 LIMIT = 2  # seconds for one check; on Windows, which has no such alarm, there is no limit
 LESSONS = ("01_layernorm", "02_rmsnorm", "03_placement", "04_residual_stream")
@@ -22,43 +21,42 @@ NAMES = "import torch; import torch.nn.functional as F; from torch import nn; fr
 class NotRight(AssertionError):
     """What a check has found, one sentence in the reader's language, shown without a traceback."""
 
-    def _render_traceback_(self):
-        return textwrap.wrap(str(self), 72)  # JupyterLab breaks a longer line in the middle of a word
+    _render_traceback_ = lambda self: textwrap.wrap(str(self), 72)  # JupyterLab breaks a longer line inside a word
 
 
 def check(task, answer, seed=0):
     """Say that an answer is right or raise NotRight; a function gets copies of inputs that are drawn with this seed."""
-    entry, names = _TASKS[task], {"randn": partial(torch.randn, generator=torch.Generator().manual_seed(seed))}
-    exec(NAMES, names)
+    entry, generator = _TASKS[task], torch.Generator().manual_seed(seed)
+    exec(NAMES, names := {"answer": answer, "randn": lambda *size: torch.randn(*size, generator=generator)})
+    refused = dict.fromkeys(entry.get("refuses", []), mock.Mock(side_effect=NotRight(language.say("check.refused"))))
     cases = [eval(case, names) for case in entry.get("cases", ["{}"])]
     result = lambda expression: [eval(expression, names | copy.deepcopy(case)) for case in cases]
     try:
-        _alarm(LIMIT)
-        with redirect_stdout(io.StringIO()):  # an answer may print without end
+        _alarm(LIMIT)  # an answer may run, print or be compared without end
+        with redirect_stdout(io.StringIO()), mock.patch.multiple(torch, **refused) if refused else nullcontext():
             given = [_ask(answer, case, copy.deepcopy(case)) if "cases" in entry else answer for case in cases]
-            _alarm(LIMIT)  # anew: to compare may run code of the answer, too
-            _compare(given, entry, result)
+        _compare(given, entry, result)
     except KeyboardInterrupt:
-        raise NotRight(say("check.too_long", seconds=LIMIT)) from None
+        raise NotRight(language.say("check.too_long", seconds=LIMIT)) from None
     finally:
         _alarm(0)
-    print(say("check.right"))
+    print(language.say("check.right"))
 
 
 def _compare(given, entry, result):
     """Raise NotRight unless the answer's results for all cases are the right ones."""
     if any(one is None or one is ... for one in given):
-        raise NotRight(say("check.not_done"))
+        raise NotRight(language.say("check.not_done"))
     if not _equal(given, right := result(entry["right"])):
-        for mistake in entry["mistakes"]:  # `also` holds variants that deserve the same sentence
-            if any(_equal(given, result(wrong)) for wrong in [mistake["wrong"], *mistake.get("also", [])]):
+        for mistake in entry["mistakes"]:  # `also`: variants with the same sentence; `when`: a condition on a value
+            wrong = [mistake["wrong"], *mistake.get("also", [])]
+            if any(_equal(given, result(one)) for one in wrong) or result(mistake.get("when", "False"))[0]:
                 raise NotRight(mistake[language.current])
         for kind, size in ((torch.Tensor, lambda one: tuple(one.shape)), (list | tuple, lambda one: (len(one),))):
             if isinstance(given[0], kind) and isinstance(right[0], kind) and (got := size(given[0])) != size(right[0]):
-                comma = got > size(right[0]) and all(type(one) is int for one in given[0])
-                key = "check.comma" if comma else "check.shape"
-                raise NotRight(say(key, got=str(got), expected=str(size(right[0]))))
-        raise NotRight(say("check.different"))
+                key = "check.comma" if got > size(right[0]) and all(type(n) is int for n in given[0]) else "check.shape"
+                raise NotRight(language.say(key, got=str(got), expected=str(size(right[0]))))
+        raise NotRight(language.say("check.different"))
 
 
 def _alarm(seconds):
@@ -72,9 +70,11 @@ def _ask(function, kept, case):
     try:
         given = function if function is None or function is ... else function(**case)
     except (Exception, SystemExit, GeneratorExit) as error:
-        raise NotRight(say("check.raises", error=traceback.format_exception_only(error)[-1].strip()[:200])) from None
+        text = traceback.format_exception_only(error)[-1].strip()[:200]
+        key = "check.keepdim" if "must match the size of tensor" in text else "check.raises"
+        raise error if isinstance(error, NotRight) else NotRight(language.say(key, error=text)) from None
     if not all(_equal(case[name], value) for name, value in kept.items() if torch.is_tensor(value)):
-        raise NotRight(say("check.overwrites"))
+        raise NotRight(language.say("check.overwrites"))
     return given
 
 
@@ -84,7 +84,7 @@ def _equal(one, other, close=torch.allclose):  # bound now, whatever an answer d
         if isinstance(other, dict):
             return one.keys() >= other.keys() and all(_equal(one[key], other[key]) for key in other)
         if isinstance(other, list | tuple):
-            return len(one) == len(other) and all(_equal(a, b) for a, b in zip(one, other))
+            return len(one[:]) == len(other) and all(_equal(a, b) for a, b in zip(one, other))  # a set has no order
         if isinstance(other, str | int):
             return torch.Size(getattr(one, "shape", ())).numel() == 1 and bool(one == other)
         one, other = torch.as_tensor(one).detach(), torch.as_tensor(other).detach()

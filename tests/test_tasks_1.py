@@ -15,6 +15,7 @@ from test_checks import verdict
 NAMES = ("by-hand", "layer-norm", "which-axis", "leak")
 WRONG = {name: {} for name in NAMES}  # task → mistake → answers
 RIGHT = {name: [] for name in NAMES}
+REFUSED = []  # right or wrong, they call torch's norms
 
 
 def wrong(task, mistake):
@@ -62,6 +63,12 @@ WRONG["by-hand"] = {
     ],
     "no-gain": [[2, 0.75, -0.25, 1.5, -1]],
     "no-bias": [[3.0, -1.0, 3.0, -0.5, -1.5]],
+    "gain-and-bias-exchanged": [[2.75, -1.7, 3.25, 0, 3.25], list(BETA * (X - MEAN) / 2 + GAMMA)],
+    "text": ["3.5, 1, 2, 1.5, -2", "[3.5, 1, 2, 1.5, -2]", ["3.5", "1", "2", "1.5", "-2"], ("3,5", 1, 2, 1.5, -2), "?"],
+    "not-a-list": [torch.tensor([[3.5, 1, 2, 1.5, -2]]), 7, {3.5, 1, 2, 1.5, -2}, np.ones((5, 1)), {"y": 3.5}],
+    "order": [[1, 3.5, 2, 1.5, -2], (-2, 1.5, 2, 1, 3.5)],
+    "four-right": [[3.5, 1, 2, 1.5, 2], [3.5, 1, 2, 1.5, -2.5], [-3.5, 1.0, 2.0, 1.5, -2.0], (3.5, 1, 0, 1.5, -2)],
+    "some-right": [[3.5, 0, 0, 0, 0], [3.5, 1, 2, -1.5, 2], [0, 1, 0, 1.5, float("nan")]],
     "bias-before-gain": [[4, 0.6, -1, 1.5, -3], torch.tensor(GAMMA * ((X - MEAN) / 2 + BETA))],
 }
 RIGHT["by-hand"] = [
@@ -114,7 +121,7 @@ def no_eps(x, gamma, beta, eps):
     return gamma * (x - mean) / std + beta
 
 
-@wrong("layer-norm", "eps-missing")
+@REFUSED.append
 def fixed_eps(x, gamma, beta, eps):
     return F.layer_norm(x, x.shape[-1:], gamma, beta)
 
@@ -197,12 +204,12 @@ def one_example(x, gamma, beta, eps):
     return torch.stack([gamma * (e - e.mean()) / (e.var(unbiased=False) + eps).sqrt() + beta for e in x])
 
 
-@wrong("layer-norm", "tokens-and-features")
+@REFUSED.append
 def normalized_shape(x, gamma, beta, eps):
     return F.layer_norm(x, x.shape[1:], eps=eps) * gamma + beta
 
 
-@wrong("layer-norm", "batchnorm")
+@REFUSED.append
 def torch_batch_norm(x, gamma, beta, eps):
     return F.batch_norm(x.transpose(1, 2), None, None, gamma, beta, training=True, eps=eps).transpose(1, 2)
 
@@ -387,7 +394,7 @@ def unbiased_put_right(x, gamma, beta, eps):
     return (x - x.mean(-1, keepdim=True)) * torch.rsqrt(variance + eps) * gamma + beta
 
 
-@right("layer-norm")
+@REFUSED.append
 def module(x, gamma, beta, eps):
     norm = nn.LayerNorm(x.shape[-1], eps=eps)
     norm.weight, norm.bias = nn.Parameter(gamma), nn.Parameter(beta)
@@ -434,6 +441,10 @@ WRONG["which-axis"] = {
     ],
     "shapes-of-the-gain": [[nn.LayerNorm(D).weight.shape, nn.BatchNorm1d(D).weight.shape, (T, D)]],
     "counts": [[D, B * T, T * D]],
+    "averaged-axes-kept": [[(1, 1, D), (1, 1, D), (1, T, D)]],
+    "not-averaged": [[BOX.shape, mean(0, 1), mean(1, 2)], [mean(2), BOX.shape, mean(1, 2)], [[3, 5, 4]] * 3],
+    "other-text": ["(3, 5, 1)", ["(1, 1, 4)", "(3, 5, 1)", "(3, 1, 1)"], "3, 5, 1", ["LayerNorm", (1, 1, 4), 3]],
+    "not-three-tuples": [(3, 5, 1), [1, 1, 4], (3, 5, 4), 7, {(3, 5, 1), (1, 1, 4), (3, 1, 1)}, BOX.mean(2)],
     "layernorm-and-batchnorm": [[mean(1, 2), mean(0), mean(1, 2)]],
 }
 RIGHT["which-axis"] = [
@@ -636,6 +647,16 @@ def by_numpy(norm, x, last):
     return np.linalg.norm(after[:, 0] - before[:, 0], axis=1)
 
 
+@wrong("leak", "length-for-movement")
+def length(norm, x, last):
+    return norm(x)[:, 0].norm(dim=-1)
+
+
+@wrong("leak", "length-for-movement")
+def length_afterwards(norm, x, last):
+    return torch.linalg.vector_norm(norm(exchanged(x, last))[:, 0], dim=-1)
+
+
 @right("leak")
 def there_and_back(norm, x, last):
     before = norm(x).clone()
@@ -702,3 +723,43 @@ def test_an_alias_of_the_input_is_found():
 def test_a_leak_of_another_shape_is_told_so(shape):
     answer = lambda norm, x, last: shape(norm(exchanged(x, last)) - norm(x))
     assert verdict("leak", answer).startswith(say("check.shape", got="", expected="")[:20])
+
+
+@pytest.mark.parametrize("reader", LANGUAGES)
+@pytest.mark.parametrize("answer", REFUSED + [nn.LayerNorm, nn.RMSNorm, nn.GroupNorm, nn.InstanceNorm1d])
+def test_a_ready_made_norm_is_refused_and_stays_as_it_was(answer, reader):
+    """nn.LayerNorm, which the task rules out, was right."""
+    language.use(reader)
+    kept = {name: getattr(torch, name) for name in checks._TASKS["layer-norm"]["refuses"]}
+    sizes = {nn.GroupNorm: lambda x: (1, x.shape[1]), nn.InstanceNorm1d: lambda x: x.shape[1:2]}
+    if isinstance(answer, type):
+        kind = answer
+        answer = lambda x, **_: kind(*sizes.get(kind, lambda x: x.shape[-1:])(x))(x)
+    assert verdict("layer-norm", answer) == say("check.refused")
+    assert kept == {name: getattr(torch, name) for name in kept}
+
+
+def test_a_norm_is_itself_again_after_an_answer_that_fails_or_never_ends(monkeypatch):
+    def endless(**_):
+        while True:
+            pass
+
+    monkeypatch.setattr(checks, "LIMIT", 0.3)
+    for answer in (lambda **_: 1 / 0, endless):
+        kept = torch.layer_norm
+        verdict("layer-norm", answer)
+        assert torch.layer_norm is kept
+
+
+@pytest.mark.parametrize("reader", LANGUAGES)
+def test_a_mean_without_its_axis_gets_a_hint(reader):
+    language.use(reader)
+    answer = lambda x, gamma, beta, eps: gamma * (x - x.mean(-1)) / (x.var(-1, correction=0) + eps).sqrt() + beta
+    start, end = say("check.keepdim", error="|").split("|")
+    assert verdict("layer-norm", answer).startswith(start) and verdict("layer-norm", answer).endswith(end)
+    assert "keepdim" not in verdict("layer-norm", lambda **_: 1 / 0)
+
+
+@pytest.mark.parametrize("answer", [[0, 0, 0, 0, 0], [10**400] * 5, [None, 1, 2, 1.5, ...], [[3.5], 1, 2, 1.5, -2]])
+def test_numbers_that_nothing_is_known_of_get_the_general_sentence(answer):
+    assert verdict("by-hand", answer) == say("check.different")

@@ -275,7 +275,6 @@ def features_first(x, gamma, eps):
     return (gamma[:, None, None] * x / ((x * x).mean(0) + eps) ** 0.5).movedim(0, -1)
 
 
-@right("rms-norm")
 def a_module(x, gamma, eps):
     norm = nn.RMSNorm(len(gamma), eps)
     norm.weight = nn.Parameter(gamma)
@@ -651,8 +650,13 @@ values(
         "width of a head divided out": (LAYERS * 4 + 1, LAYERS * (STREAM + 2 * (WIDTH // HEADS)) + WIDTH),
         "with β": (LAYERS * 4 + 1, 2 * (LAYERS * (STREAM + QUERY_AND_KEY) + WIDTH)),
         "one layer": (4, STREAM + QUERY_AND_KEY),
+        "text": "113, 65536",
+        "not two numbers": {65536},
+        "only the norms": (113, 65535),
+        "only the parameters": [5 * LAYERS, 65536],
     },
 )
+WRONG += [("count-norms", "text", ["113", "65536"]), ("count-norms", "not two numbers", torch.ones(1, 2))]
 
 
 def counted_in_transformers():
@@ -705,3 +709,10 @@ def test_an_untouched_stub_is_not_done_yet(task):
 @pytest.mark.parametrize(("task", "change"), [("rms-norm", "x"), ("rms-norm-half", "x"), ("fold-gain", "weight")])
 def test_an_answer_that_writes_to_what_it_was_given_is_found(task, change):
     assert verdict(task, lambda **given: given[change].mul_(2)) == say("check.overwrites")
+
+
+@pytest.mark.parametrize("answer", [a_module, of_torch, lambda x, gamma, eps: F.layer_norm(x, (4,), gamma)])
+def test_a_ready_made_norm_is_refused(answer):
+    """F.rms_norm, which the task rules out, was right."""
+    assert verdict("rms-norm", answer) == say("check.refused")
+    assert verdict("rms-norm-half", of_torch) == say("check.right")  # the task does not rule it out
