@@ -4,7 +4,9 @@ import tomllib
 
 import pytest
 
+import comparison
 import inspection
+import ledger
 import lessons
 import notebooks
 import outputs
@@ -222,7 +224,7 @@ FAULTS = {
     "quotation marks": (
         source("sv", FIRST, "read", "linjen.", "linjen, ”så” och „så“."),
         f"{SV}#read",
-        "quotation marks of another language: „så“. Den är residualströmmen,; write ”svenska”",
+        "not the quotation marks of the language: „så“. Den är residualströmmen,; write ”svenska”",
     ),
     "term": (
         source("de", FIRST, "read", "der Residualstrom", "der Reststrom"),
@@ -378,7 +380,7 @@ def test_a_cell_that_was_synced_and_not_translated_is_one_finding(tree):
         notebook.cells.insert(2, lessons.nbformat.v4.new_markdown_cell("What comes after the first?", id="new"))
     assert notebooks.perform(notebooks.arguments().parse_args(["sync"]), tree.root)[1]
     findings = inspection.check(tree.root)
-    assert [finding.split(":")[0] for finding in findings] == [f"notebooks/{x}/{SECOND}#new" for x in ("de", "sv")]
+    assert [finding.split(" (")[0] for finding in findings] == [f"notebooks/{x}/{SECOND}#new" for x in ("de", "sv")]
     assert "translated 02_second new --lang de" in findings[0]
 
 
@@ -392,25 +394,25 @@ def test_versions_papers_and_quoted_titles_are_no_faults(tree):
 def test_wikipedia_and_the_folder_of_a_language_may_differ_in_links():
     english = "[a](https://en.wikipedia.org/wiki/Mean) [b](../../en/x.md) [c](x.ipynb#What-is-it?)"
     german = "[a](https://de.wikipedia.org/wiki/Mittelwert) [b](../../de/x.md) [c](x.ipynb#Was-ist-das?)"
-    assert inspection.differences(english, german) == []
-    assert inspection.differences(english, german.replace("x.md", "y.md")) != []
+    assert comparison.differences(english, german) == []
+    assert comparison.differences(english, german.replace("x.md", "y.md")) != []
 
 
 def test_the_first_difference_of_a_long_formula_is_shown():
     long = "$x_{l+1} = " + "x_l + " * 20 + r"\mathrm{LN}(f(x_l)) + b" + " + c" * 20 + "$"
-    [line] = inspection.differences(long, long.replace("LN", "RMS"))
+    [line] = comparison.differences(long, long.replace("LN", "RMS"))
     assert line == (
         r"formulas differ from the original: …x_l+x_l+x_l+\mathrm{RMS}(f(x_l))+b+c+c+… here, "
         r"…x_l+x_l+x_l+\mathrm{LN}(f(x_l))+b+c+c+c… there"
     )
-    assert inspection.differences("$a$ $b$", "$a$") == ["formulas differ from the original: lacks b"]
-    assert inspection.differences("$a$", "$a$ $b$") == ["formulas differ from the original: b only here"]
+    assert comparison.differences("$a$ $b$", "$a$") == ["formulas differ from the original: lacks b"]
+    assert comparison.differences("$a$", "$a$ $b$") == ["formulas differ from the original: b only here"]
 
 
 def test_words_in_a_formula_may_differ_and_its_symbols_not():
-    assert inspection.differences(r"$x_\text{mean} = 1.5$", r"$x_\text{Mittel} = 1{,}5$") == []
-    assert inspection.differences("$a$ and $b$", "$b$ und $a$") == []
-    assert inspection.differences("$x$ and $x$", "$x$") != []
+    assert comparison.differences(r"$x_\text{mean} = 1.5$", r"$x_\text{Mittel} = 1{,}5$") == []
+    assert comparison.differences("$a$ and $b$", "$b$ und $a$") == []
+    assert comparison.differences("$x$ and $x$", "$x$") != []
 
 
 @pytest.fixture
@@ -448,7 +450,7 @@ def test_every_card_of_the_project_is_compared():
     for path in lessons.solved(lessons.all_notebooks()):
         cells = lessons.read(path).cells
         shown = [outputs.shown(output) for cell in cells for output in cell.get("outputs", [])]
-        cards = sum(len(outputs.CARD.findall(text)) for text in shown)
+        cards = sum(len(ledger.CARD.findall(text)) for text in shown)
         assert cards == path.read_text(encoding="utf8").count("data-claim="), path
         assert cards or path.parent.name == "solutions", path
 
