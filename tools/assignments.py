@@ -25,13 +25,12 @@ def unreleased(notebooks, language, name):
         yield f"{place}: missing; run {RELEASE}"
         return
     theirs, ours = handed_out(notebooks[name]), handed_out(made)
-    cells = {cell.get("id"): cell for cell in made.cells + notebooks[name].cells}
+    cells = {cell.get("id"): cell for cell in notebooks[name].cells + made.cells}
     changed = [points_to(cells[i]) for i in theirs | ours if theirs.get(i) != ours.get(i)]
     if changed or list(theirs) != list(ours) or any(cell.get("outputs") for cell in made.cells):
-        yield (
-            f"{place}{' '.join(changed) or ': its order, or that it has outputs,'} is not what its solution makes; "
-            f"assignments are not edited: change {where(language, name)}, then run {RELEASE}"
-        )
+        what = "not what its solution makes" if changed else "in another order than its solution, or executed"
+        remedy = f"assignments are not edited: change {where(language, name)}, then run {RELEASE}"
+        yield f"{place}{' '.join(changed)}: {what}; {remedy}"
 
 
 def handed_out(notebook):

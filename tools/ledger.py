@@ -1,6 +1,7 @@
 """The ledger of claims, helpers/claims.toml: whether its entries are whole, and whether the cards shown are theirs."""
 
 import html
+import math
 import re
 
 import catalogue
@@ -62,7 +63,7 @@ def form(entry, lessons):
         yield f".said_by: {said_by!r}; write a list of {', '.join(LANGUAGES)}, or []"
     bounds = entry.get("bounds", {})
     for pair in bounds.values() if isinstance(bounds, dict) else [bounds]:
-        numbers = isinstance(pair, list) and [type(n) in (int, float) for n in pair] == [True, True]
+        numbers = isinstance(pair, list) and [type(n) in (int, float) and math.isfinite(n) for n in pair] == [True] * 2
         if not numbers or not pair[0] <= pair[1]:
             yield f".bounds: {pair}; write [lowest, highest], or such a pair for each place: {{ gpt2 = [1, 2] }}"
     for part in (part for part in catalogue.PARTS if part in entry):
