@@ -34,6 +34,7 @@ ENTRIES = {
     "unknown field": ("said_by = ", "sad_by = ", ".sad_by: no field of a claim; they are lesson, said_by, verdict"),
     "language": ('said_by = ["en"]', 'said_by = ["fr"]', ".said_by: ['fr']; write a list of en, de, sv"),
     "lesson": ("lesson = 1", "lesson = 7", ".lesson: 7 is no lesson; write one of 1, 2"),
+    "list for a lesson": ("lesson = 1", "lesson = [1]", ".lesson: [1] is no lesson"),
     "order": ("[5, 8]", "[8, 5]", ".bounds: [8, 5]; write [lowest, highest]"),
     "one bound": ("[5, 8]", "[5]", ".bounds: [5]; write [lowest, highest]"),
     "endless": ("[5, 8]", "[5, inf]", ".bounds: [5, inf]; write"),
@@ -65,7 +66,8 @@ def test_a_claim_that_no_lesson_shows_is_found(tree):
     tree.replace("helpers/claims.toml", "[grows]", "[shrinks]")
     found = inspection.check(tree.root)
     assert found == [
-        f"notebooks/en/{FIRST}#picture (draw(mean(x))): helpers/claims.toml has no claim grows; correct the name",
+        f"notebooks/en/{FIRST}#picture (draw(mean(x))): the ledger, helpers/claims.toml, has no claim grows; "
+        "correct the name",
         "helpers/claims.toml#shrinks: no lesson shows it; add claims.check('shrinks', …) to a cell, or delete the entry",
     ]
 
@@ -118,6 +120,8 @@ def card(within="true", value="7.0", on="cell"):
         ),
         ("{ cell = [5, 8], gpt2 = [0, 1] }", {}, None),
         ("{ cell = [0, 1], gpt2 = [5, 8] }", {}, "grows = 7 is outside the present bounds"),
+        ("[5]", {}, None),  # a finding of its own
+        ('["5", "8"]', {}, None),
         ("[5, 8]", {"within": "false"}, "grows = 7 is within the present bounds"),
         ("[5, 8]", {"value": "nan"}, "grows = nan is outside the present bounds"),
     ],

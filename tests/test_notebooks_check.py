@@ -115,7 +115,7 @@ FAULTS = {
     "order": (
         on_notebook("sv", swap),
         SV,
-        "in another order; run python tools/notebooks.py sync, which takes the English one; if this is right, move",
+        "in another order; run python tools/notebooks.py sync, which takes the English order; if the one here is right, move the English",
     ),
     "cell type": (
         on_notebook("de", retype, SECOND),
@@ -123,6 +123,11 @@ FAULTS = {
         "is a markdown cell, the original a code",
     ),
     "repeated id": (on_notebook("sv", same_id), SV, "two cells have this id"),
+    "id of JupyterLab": (
+        on_cell("en", "read", lambda c: c.update(id="11c0da0d")),
+        f"{EN} {DE} {SV}",
+        "JupyterLab made this id; give the cell one of words, such as rms-of-a-token",
+    ),
     "renamed cell": (
         on_cell("sv", "read", lambda c: c.update(id="look")),
         SV,

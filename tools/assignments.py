@@ -13,8 +13,8 @@ RELEASE = "python tools/classroom.py release"
 def check(notebooks, language):
     """Find assignments that are not what their solutions make, and tasks whose text promises other points."""
     for name in (name for name in notebooks if name.startswith("solutions/")):
-        yield from unreleased(notebooks, language, name)
         yield from points(notebooks[name], language, name)
+        yield from unreleased(notebooks, language, name)
 
 
 def unreleased(notebooks, language, name):

@@ -50,7 +50,8 @@ def cells_differ(english, own):
         return f"lacks {' '.join(lacks)}; {sync}, which adds the English one, or delete it in all languages"
     if extra:
         return f"has {' '.join(extra)}, which English has not; delete it here as well, or put it back there"
-    return f"the cells are in another order; {sync}, which takes the English one; if this is right, move those first"
+    remedy = "which takes the English order; if the one here is right, move the English cells first"
+    return f"the cells are in another order; {sync}, {remedy}"
 
 
 def compare_text(original, cell, at, words):

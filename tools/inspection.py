@@ -62,6 +62,8 @@ def texts(notebook, language, name, skip=()):
         at = where(language, name, cell)
         if cell.get("id") is None or cell.id in seen:
             yield f"{at}: {'has no id' if cell.get('id') is None else 'two cells have this id'}; give it one of its own"
+        elif re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f-]+)?", cell.id):
+            yield f"{at}: JupyterLab made this id; give the cell one of words, such as rms-of-a-token"
         seen.add(cell.get("id"))
         if found := MACHINE_PATH.search(json.dumps(cell, ensure_ascii=False)):
             yield f"{at}: {found[0]} is a path of one machine; take it out"

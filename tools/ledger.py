@@ -30,7 +30,7 @@ def load(root):
 def check(root, books):
     """Find what is wrong with the entries, and claims that no lesson shows, or another one than they say."""
     ledger, shown = load(root), set()
-    lessons = {int(name[:2]) for name in authored(books["en"]) if re.match(r"\d\d_", name)}
+    lessons = sorted(int(name[:2]) for name in authored(books["en"]) if re.match(r"\d\d_", name))
     for claim, entry in ledger.items():
         yield from (f"{FILE}#{claim}{problem}" for problem in form(entry, lessons))
     for name, notebook in authored(books["en"]).items():
@@ -39,12 +39,12 @@ def check(root, books):
                 shown.add(claim)
                 at, entry = where("en", name, cell), ledger.get(claim)
                 if entry is None:
-                    yield f"{at}: {FILE} has no claim {claim}; correct the name"
+                    yield f"{at}: the ledger, {FILE}, has no claim {claim}; correct the name"
                     continue
                 lesson = entry.get("lesson")
-                if f"{lesson:0>2}_" not in name and lesson in lessons:
+                if lesson in lessons and f"{lesson:0>2}_" not in name:
                     yield f"{at}: shows {claim}, which belongs to lesson {lesson}; move it, or correct {FILE}"
-                if on and not bounds_of(entry, on):
+                if isinstance(entry.get("bounds"), dict) and on and on not in entry["bounds"]:
                     yield f"{at}: {FILE}#{claim}.bounds has none for {on!r}; add them"
     for claim in ledger.keys() - shown:
         yield f"{FILE}#{claim}: no lesson shows it; add claims.check({claim!r}, …) to a cell, or delete the entry"
@@ -58,13 +58,12 @@ def form(entry, lessons):
     if verdict not in VERDICTS:
         yield f'.verdict: "{verdict}"; write {", ".join(VERDICTS[:-1])} or {VERDICTS[-1]}'
     if "lesson" in entry and lesson not in lessons:
-        yield f".lesson: {lesson!r} is no lesson; write one of {', '.join(map(str, sorted(lessons)))}"
+        yield f".lesson: {lesson!r} is no lesson; write one of {', '.join(map(str, lessons))}"
     if not isinstance(said_by, list) or not set(said_by) <= set(LANGUAGES):
         yield f".said_by: {said_by!r}; write a list of {', '.join(LANGUAGES)}, or []"
     bounds = entry.get("bounds", {})
     for pair in bounds.values() if isinstance(bounds, dict) else [bounds]:
-        numbers = isinstance(pair, list) and [type(n) in (int, float) and math.isfinite(n) for n in pair] == [True] * 2
-        if not numbers or not pair[0] <= pair[1]:
+        if not is_pair(pair):
             yield f".bounds: {pair}; write [lowest, highest], or such a pair for each place: {{ gpt2 = [1, 2] }}"
     for part in (part for part in catalogue.PARTS if part in entry):
         if len({entry[part].get(language) for language in LANGUAGES}) == 1:
@@ -72,9 +71,16 @@ def form(entry, lessons):
 
 
 def bounds_of(entry, on):
-    """Return the bounds of a claim for a place of measurement, None without any."""
+    """Return the bounds of a claim for a place of measurement, None without any that are right."""
     bounds = entry.get("bounds")
-    return bounds.get(on) if isinstance(bounds, dict) else bounds
+    pair = bounds.get(on) if isinstance(bounds, dict) else bounds
+    return pair if is_pair(pair) else None
+
+
+def is_pair(bounds):
+    """Tell whether something is a list of two finite numbers, the lower one first."""
+    numbers = isinstance(bounds, list) and [type(n) in (int, float) and math.isfinite(n) for n in bounds]
+    return numbers == [True, True] and bounds[0] <= bounds[1]
 
 
 # the cards that the notebooks show
