@@ -18,7 +18,7 @@ ENGLISH = {
             "[Ioffe and Szegedy 2015](https://arxiv.org/abs/1502.03167) say. Then read [lesson 2](02_second.ipynb).\n\n"
             "| when | value |\n|---|---|\n| before | 0.5 |\n\n<details><summary>Answer</summary>\n\nIt grows.\n</details>",
         ),
-        ("picture", "draw(mean(x))"),
+        ("picture", 'draw(mean(x))\nclaims.check("grows", 7)'),
         ("read", "Look at the line. It is the residual stream, and it is what the sublayers write to."),
     ],
     "02_second.ipynb": [
@@ -67,7 +67,10 @@ CATALOGUE = {
     "sv": '[claim]\ntrue = "Stämmer"\n[axis]\nlength = "strömmens längd"\nfound = "Det är {value} vid {where}."\n',
 }
 LEDGER = """[grows]
+lesson = 1
+said_by = ["en"]
 verdict = "true"
+bounds = [5, 8]
 source = "Ioffe & Szegedy 2015"
 claim.en = "It grows."
 claim.de = "Er wächst."

@@ -16,7 +16,7 @@ README = "# Title\n\nBefore.\n\n<!-- badges -->\nHow to.\n<!-- /badges -->\n\nAf
 def root(tmp_path):
     (tmp_path / "README.md").write_text(README)
     for language in LANGUAGES:
-        for lesson in ("02_rmsnorm", "01_layernorm"):
+        for lesson in ("02_rmsnorm", "01_layernorm", "assignments/01_layernorm", "solutions/01_layernorm"):
             path = tmp_path / "notebooks" / language / f"{lesson}.ipynb"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text("{}")
@@ -43,7 +43,7 @@ def test_one_badge_a_language_opens_its_first_lesson_in_jupyterlab(root):
         assert words in between
 
 
-def test_class_links_fetch_the_repository_and_open_each_lesson(root):
+def test_class_links_fetch_the_repository_and_open_each_lesson_and_assignment(root):
     badges.badges(root, "anna/lessons", "https://hub.example.org:8000/jupyter/")
     found = [urlsplit(link) for link in links(written(root)[1]) if "mybinder" not in link]
     assert {link.netloc + link.path for link in found} == {"hub.example.org:8000/jupyter/hub/user-redirect/git-pull"}
@@ -51,7 +51,7 @@ def test_class_links_fetch_the_repository_and_open_each_lesson(root):
     assert [query.pop("urlpath")[0] for query in queries] == [
         f"lab/tree/lessons/notebooks/{language}/{lesson}.ipynb"
         for language in LANGUAGES
-        for lesson in ("01_layernorm", "02_rmsnorm")
+        for lesson in ("01_layernorm", "02_rmsnorm", "assignments/01_layernorm")
     ]
     assert all(query == {"repo": ["https://github.com/anna/lessons"], "branch": ["main"]} for query in queries)
 

@@ -59,7 +59,7 @@ def test_was_executed_from_top_to_bottom(solved):
 
 def test_shows_no_error_and_no_value_out_of_bounds(committed):
     assert not [o for cell in code_cells(committed) for o in cell.outputs if o.output_type == "error"]
-    assert not list(outputs.out_of_bounds(committed, ""))
+    assert not list(notebooks.out_of_bounds(committed, ""))
 
 
 def test_reader_without_a_kernel_sees_pictures_with_alternative_texts(committed):
@@ -123,8 +123,9 @@ Both()
     return path
 
 
-def test_run_writes_outputs_marks_and_no_widget(tiny):
+def test_run_writes_outputs_marks_and_no_widget(tiny, capfd):
     report, good = notebooks.run([tiny])
+    assert "WARNING" not in capfd.readouterr().err
     assert good and re.search(r"\d s, peak \d+ MB", report[0])
     notebook = nbformat.read(tiny, as_version=4)
     [cell] = notebook.cells
@@ -161,7 +162,7 @@ def test_run_finds_a_value_out_of_bounds(tiny):
     notebook.cells[0].source = "from helpers import claims\nclaims.check('off-by-one', 13)"
     nbformat.write(notebook, tiny)
     report, good = notebooks.run([tiny])
-    assert not good and report[-1].startswith(f"{tiny}#both: off-by-one: Measured on ")
+    assert not good and report[-1].startswith(f"{tiny}#both (from helpers import claims): off-by-one: Measured on ")
     assert " = 13. This value is outside the expected range, 12 to 12." in report[-1]
     assert "helpers/claims.toml" in report[-1]
 

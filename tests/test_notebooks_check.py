@@ -4,15 +4,15 @@ import tomllib
 
 import pytest
 
+import comparison
 import inspection
 import lessons
 import notebooks
 import outputs
 import prose
 import wording
+from faults import FIRST, SECOND, drop, on_cell, on_notebook, source, swap
 from small_tree import ALT, Tree
-
-FIRST, SECOND = "01_first.ipynb", "02_second.ipynb"
 
 
 @pytest.fixture
@@ -30,18 +30,6 @@ def test_the_project_has_no_findings():
 
 
 # one planted fault of each kind: what is done, where the finding must point, what it must say
-
-
-def source(language, name, id_, old, new):
-    """Return a fault: a text replaced in a cell."""
-
-    def plant(tree):
-        with tree.edit(language, name) as notebook:
-            cell = lessons.by_id(notebook)[id_]
-            assert old in cell.source
-            cell.source = cell.source.replace(old, new)
-
-    return plant
 
 
 def whole(language, name, id_, text):
@@ -71,40 +59,9 @@ def card(said, within="true"):
     return html("sv", f'<div class="claim" data-claim="grows" data-within="{within}" style="x">{text}</div>')
 
 
-def on_cell(language, id_, change, name=FIRST):
-    """Return a fault: a function applied to a cell."""
-
-    def plant(tree):
-        with tree.edit(language, name) as notebook:
-            change(lessons.by_id(notebook)[id_])
-
-    return plant
-
-
-def on_notebook(language, change, name=FIRST):
-    """Return a fault: a function applied to a notebook."""
-
-    def plant(tree):
-        with tree.edit(language, name) as notebook:
-            change(notebook)
-
-    return plant
-
-
 def file(name, old, new):
     """Return a fault: a text replaced in a file."""
     return lambda tree: tree.replace(name, old, new)
-
-
-def swap(notebook):
-    notebook.cells[2], notebook.cells[3] = notebook.cells[3], notebook.cells[2]
-
-
-def drop(id_):
-    def change(notebook):
-        notebook.cells = [cell for cell in notebook.cells if cell.id != id_]
-
-    return change
 
 
 def retype(notebook):
@@ -155,13 +112,22 @@ FAULTS = {
         f"{DE} {SV} {EN}",
         "has read, which English has not; delete it here",
     ),
-    "order": (on_notebook("sv", swap), SV, "in another order"),
+    "order": (
+        on_notebook("sv", swap),
+        SV,
+        "in another order; run python tools/notebooks.py sync, which takes the English order; if the one here is right, move the English",
+    ),
     "cell type": (
         on_notebook("de", retype, SECOND),
         f"notebooks/de/{SECOND}",
         "is a markdown cell, the original a code",
     ),
     "repeated id": (on_notebook("sv", same_id), SV, "two cells have this id"),
+    "id of JupyterLab": (
+        on_cell("en", "read", lambda c: c.update(id="11c0da0d")),
+        f"{EN} {DE} {SV}",
+        "JupyterLab made this id; give the cell one of words, such as rms-of-a-token",
+    ),
     "renamed cell": (
         on_cell("sv", "read", lambda c: c.update(id="look")),
         SV,
@@ -222,12 +188,34 @@ FAULTS = {
     "quotation marks": (
         source("sv", FIRST, "read", "linjen.", "linjen, ”så” och „så“."),
         f"{SV}#read",
-        "quotation marks of another language: „så“. Den är residualströmmen,; write ”svenska”",
+        "not the quotation marks of the language: „så“. Den är residualströmmen,; write ”svenska”",
     ),
     "term": (
         source("de", FIRST, "read", "der Residualstrom", "der Reststrom"),
         f"{DE}#read",
         "“Reststrom” is not in the",
+    ),
+    "straight quotation marks": (source("sv", FIRST, "read", "linjen.", 'linjen, "så".'), f"{SV}#read", "write ”sv"),
+    "straight marks in English": (
+        source("en", FIRST, "read", "line.", 'line, "so".'),
+        f"{EN}#read {DE}#read {SV}#read",
+        'not the quotation marks of the language: "so". It is the; write “English”',
+    ),
+    "opening mark in English": (
+        source("en", FIRST, "read", "line.", "line, ”so”."),
+        f"{EN}#read {DE}#read {SV}#read",
+        "write “English”",
+    ),
+    "opening mark in German": (source("de", FIRST, "read", "an.", "an, “so“."), f"{DE}#read", "write „Deutsch“"),
+    "bold": (
+        source("de", FIRST, "read", "Linie", "**Linie"),
+        f"{DE}#read",
+        "bold marks ** differ from the original: 1",
+    ),
+    "numbers": (
+        source("de", FIRST, "idea", "10\u202f%", "12\u202f%"),
+        f"{DE}#idea",
+        "numbers differ, 10 only in English, 12 only here; correct them; if they are meant, python tools/notebooks.py",
     ),
     "inflected term": (
         source("sv", FIRST, "read", "delblocken", "sublagren"),
@@ -283,7 +271,7 @@ FAULTS = {
     "not executed": (
         on_cell("de", "count", lambda c: c.update(execution_count=None), SECOND),
         f"notebooks/de/{SECOND}#count",
-        "not executed from top to bottom",
+        "not executed from top to bottom, as when cells are run while editing; run it: python tools",
     ),
     "counts": (on_cell("sv", "picture", lambda c: c.update(execution_count=7)), f"{SV}#picture", "top to bottom"),
     "error": (on_cell("de", "count", fails, SECOND), f"notebooks/de/{SECOND}#count", "ended in KeyError"),
@@ -378,7 +366,7 @@ def test_a_cell_that_was_synced_and_not_translated_is_one_finding(tree):
         notebook.cells.insert(2, lessons.nbformat.v4.new_markdown_cell("What comes after the first?", id="new"))
     assert notebooks.perform(notebooks.arguments().parse_args(["sync"]), tree.root)[1]
     findings = inspection.check(tree.root)
-    assert [finding.split(":")[0] for finding in findings] == [f"notebooks/{x}/{SECOND}#new" for x in ("de", "sv")]
+    assert [finding.split(" (")[0] for finding in findings] == [f"notebooks/{x}/{SECOND}#new" for x in ("de", "sv")]
     assert "translated 02_second new --lang de" in findings[0]
 
 
@@ -386,122 +374,53 @@ def test_versions_papers_and_quoted_titles_are_no_faults(tree):
     more = " In Version 2.13 und bei Llama 3.3 (arXiv 1502.03167) steht „How to train the one that is best“."
     with tree.edit("de", FIRST) as notebook:
         lessons.by_id(notebook)["read"].source += more
+    notebooks.translations.translated(tree.root, tree.books(), "01", ["read"], ["de"])
     assert inspection.check(tree.root) == []
+
+
+def test_quotation_marks_in_code_formulas_and_attributes_are_no_faults(tree):
+    for language, quoted in (("en", "“so”"), ("de", "„so“"), ("sv", "”så”")):
+        more = f' {quoted}, (`f("x")`, `"y"`) $\\text{{"}}$ <span title="z">{quoted}</span> [a](https://m.org "b").\n'
+        source(language, FIRST, "read", ".", more)(tree)
+    assert not [f for f in inspection.check(tree.root) if "quotation marks" in f]
+
+
+def test_code_changed_in_english_is_one_finding_that_says_what_to_do_in_which_order(tree):
+    source("en", FIRST, "picture", "draw", "plot")(tree)
+    assert inspection.check(tree.root) == [
+        f"{EN}#picture (plot(mean(x))): its outputs are missing or come from another source; "
+        "run python tools/notebooks.py sync, then python tools/notebooks.py run 01_first"
+    ]
+
+
+def test_code_changed_in_one_translation_is_one_finding(tree):
+    source("de", FIRST, "picture", "draw", "plot")(tree)
+    [found] = inspection.check(tree.root)
+    assert found.startswith(f"{DE}#picture (plot(mean(x))): the code differs from the original")
 
 
 def test_wikipedia_and_the_folder_of_a_language_may_differ_in_links():
     english = "[a](https://en.wikipedia.org/wiki/Mean) [b](../../en/x.md) [c](x.ipynb#What-is-it?)"
     german = "[a](https://de.wikipedia.org/wiki/Mittelwert) [b](../../de/x.md) [c](x.ipynb#Was-ist-das?)"
-    assert inspection.differences(english, german) == []
-    assert inspection.differences(english, german.replace("x.md", "y.md")) != []
+    assert comparison.differences(english, german) == []
+    assert comparison.differences(english, german.replace("x.md", "y.md")) != []
 
 
 def test_the_first_difference_of_a_long_formula_is_shown():
     long = "$x_{l+1} = " + "x_l + " * 20 + r"\mathrm{LN}(f(x_l)) + b" + " + c" * 20 + "$"
-    [line] = inspection.differences(long, long.replace("LN", "RMS"))
+    [line] = comparison.differences(long, long.replace("LN", "RMS"))
     assert line == (
         r"formulas differ from the original: …x_l+x_l+x_l+\mathrm{RMS}(f(x_l))+b+c+c+… here, "
         r"…x_l+x_l+x_l+\mathrm{LN}(f(x_l))+b+c+c+c… there"
     )
-    assert inspection.differences("$a$ $b$", "$a$") == ["formulas differ from the original: lacks b"]
-    assert inspection.differences("$a$", "$a$ $b$") == ["formulas differ from the original: b only here"]
+    assert comparison.differences("$a$ $b$", "$a$") == ["formulas differ from the original: lacks b"]
+    assert comparison.differences("$a$", "$a$ $b$") == ["formulas differ from the original: b only here"]
 
 
 def test_words_in_a_formula_may_differ_and_its_symbols_not():
-    assert inspection.differences(r"$x_\text{mean} = 1.5$", r"$x_\text{Mittel} = 1{,}5$") == []
-    assert inspection.differences("$a$ and $b$", "$b$ und $a$") == []
-    assert inspection.differences("$x$ and $x$", "$x$") != []
-
-
-@pytest.fixture
-def course(tree):
-    """The project with a solution and the assignment made from it in every language."""
-    grading = {"grade_id": "picture", "locked": False, "points": 2, "solution": True}
-    for language in lessons.LANGUAGES:
-        notebook = lessons.read(tree.path(language, FIRST))
-        cells = lessons.by_id(notebook)
-        cells["idea"].source = cells["idea"].source.replace("02_", "../02_")
-        cells["picture"].metadata["nbgrader"] = grading
-        cells["read"].metadata["nbgrader"] = {"solution": True}
-        code = "def f(x):\n    ### BEGIN SOLUTION\n    return 2 * x\n    ### END SOLUTION"
-        cells["picture"].source = code + "\n### BEGIN HIDDEN TESTS\nassert f(1) == 2\n### END HIDDEN TESTS"
-        cells["picture"].metadata["executed"] = lessons.digest(cells["picture"].source)
-        lessons.write(tree.path(language, f"solutions/{FIRST}"), notebook)
-        cells["picture"].source, cells["read"].source = "def f(x):\n    ...", "Your answer"
-        cells["picture"].metadata["nbgrader"] = grading | {"checksum": "0", "cell_type": "code"}
-        for cell in notebook.cells:
-            cell.metadata.pop("executed", None)
-            if cell.cell_type == "code":
-                cell.outputs, cell.execution_count = [], None
-        lessons.write(tree.path(language, f"assignments/{FIRST}"), notebook)
-    for language in lessons.OTHERS:
-        with tree.edit(language, f"solutions/{FIRST}") as notebook:
-            cell, english = lessons.by_id(notebook)["idea"], tree.cell("en", f"solutions/{FIRST}", "idea")
-            cell.metadata["translation"]["of"] = lessons.digest(english.source)
-        with tree.edit(language, f"assignments/{FIRST}") as notebook:
-            lessons.by_id(notebook)["idea"].metadata = cell.metadata
-    notebooks.navigation.nav(tree.root, tree.books())
-    return tree
-
-
-def test_every_card_of_the_project_is_compared():
-    for path in lessons.solved(lessons.all_notebooks()):
-        cells = lessons.read(path).cells
-        shown = [outputs.shown(output) for cell in cells for output in cell.get("outputs", [])]
-        cards = sum(len(outputs.CARD.findall(text)) for text in shown)
-        assert cards == path.read_text(encoding="utf8").count("data-claim="), path
-        assert cards or path.parent.name == "solutions", path
-
-
-def test_an_assignment_as_release_makes_it_is_no_fault(course):
-    assert inspection.check(course.root) == []
-
-
-def points(cell):
-    cell.metadata["nbgrader"]["points"] = 3
-
-
-def execute(notebook):
-    lessons.by_id(notebook)["setup"].outputs = [lessons.nbformat.v4.new_output("stream", text="x")]
-
-
-SOLUTION, ASSIGNMENT = f"solutions/{FIRST}", f"assignments/{FIRST}"
-STALE = {
-    "text": (source("sv", SOLUTION, "title", "några", "fyra"), "title"),
-    "code": (source("sv", SOLUTION, "picture", "def f(x)", "def f(y)"), "picture"),
-    "points": (on_cell("sv", "picture", points, SOLUTION), "picture"),
-    "mark": (on_cell("sv", "idea", lambda c: c.metadata.pop("translation"), SOLUTION), "idea"),
-    "cell gone": (on_notebook("sv", drop("setup"), SOLUTION), "setup"),
-    "order": (on_notebook("sv", swap, SOLUTION), ""),
-    "assignment edited": (source("sv", ASSIGNMENT, "title", "några", "fyra"), "title"),
-    "assignment executed": (on_notebook("sv", execute, ASSIGNMENT), ""),
-    "assignment gone": (lambda tree: tree.path("sv", ASSIGNMENT).unlink(), "title setup idea picture read"),
-}
-
-
-@pytest.mark.parametrize("change", STALE)
-def test_an_assignment_that_is_not_made_from_its_solution_is_one_finding(course, change):
-    plant, cells = STALE[change]
-    plant(course)
-    found = [f for f in inspection.check(course.root) if "classroom.py release" in f]
-    said = cells or "order or outputs"
-    assert found == [
-        f"notebooks/sv/{SOLUTION}: the assignment is another than this makes, in {said}; "
-        "if this is right, run python tools/classroom.py release"
-    ]
-
-
-def test_an_assignment_that_only_english_lacks_is_one_finding_and_no_fault_of_the_others(course):
-    course.path("en", ASSIGNMENT).unlink()
-    found = [f for f in inspection.check(course.root) if "notebooks.py nav" not in f]
-    assert len(found) == 1 and found[0].startswith(f"notebooks/en/{SOLUTION}: the assignment is another")
-    assert notebooks.translations.sync(course.root, course.books()) == (["nothing to do"], True)
-
-
-@pytest.mark.parametrize(("id_", "old", "new"), [("picture", "2 * x", "x + x"), ("picture", "== 2", "== 2.0")])
-def test_what_students_do_not_get_may_change_in_a_solution(course, id_, old, new):
-    source("en", SOLUTION, id_, old, new)(course)
-    assert not [f for f in inspection.check(course.root) if "classroom.py release" in f]
+    assert comparison.differences(r"$x_\text{mean} = 1.5$", r"$x_\text{Mittel} = 1{,}5$") == []
+    assert comparison.differences("$a$ and $b$", "$b$ und $a$") == []
+    assert comparison.differences("$x$ and $x$", "$x$") != []
 
 
 @pytest.mark.parametrize("good", (True, False))

@@ -73,7 +73,10 @@ def test_sync_copies_changed_code_drops_its_outputs_and_keeps_the_others(tree):
     assert tree.cell("de", FIRST, "setup").source.endswith('language.use("de")\nprint(1)')
     assert tree.cell("de", FIRST, "setup").execution_count is None
     assert tree.cell("de", FIRST, "picture") == picture and picture.outputs
-    assert any("#setup: its outputs are missing" in finding for finding in inspection.check(tree.root))
+    assert any(
+        "#setup (from helpers import language): its outputs are missing" in finding
+        for finding in inspection.check(tree.root)
+    )
 
 
 def test_sync_keeps_translations_and_marks_and_names_what_is_behind(tree):
@@ -178,7 +181,7 @@ def test_sync_refuses_to_lose_a_translated_cell_and_writes_the_other_notebooks(t
     report, good = run(tree, "sync")
     assert not good
     for language in lessons.OTHERS:
-        assert re.search(rf"notebooks/{language}/{FIRST}#read: .*{says}", report)
+        assert re.search(rf"notebooks/{language}/{FIRST}#read \(.+\): .*{says}", report)
     assert changed(before, tree) == {f"de/{SECOND}", f"sv/{SECOND}"}
 
 
@@ -217,7 +220,7 @@ def test_translated_marks_cells_of_one_language(tree, words):
     before = tree.bytes()
     run(tree, "translated", *words)
     assert changed(before, tree) == {f"sv/{FIRST}"}
-    assert [finding.split(":")[0] for finding in inspection.check(tree.root)] == [f"notebooks/de/{FIRST}#read"]
+    assert [finding.split(" (")[0] for finding in inspection.check(tree.root)] == [f"notebooks/de/{FIRST}#read"]
 
 
 @pytest.mark.parametrize(
@@ -245,7 +248,7 @@ def test_translated_refuses_a_cell_whose_formula_differs_and_shows_it(tree):
         lessons.by_id(notebook)["formula"].source = "$$y = x - f(x)$$"
     before = tree.bytes()
     with pytest.raises(
-        ValueError, match=rf"de/{SECOND}#formula: formulas differ.*y=x\+f.* here, y=x-f.* there; nothing"
+        ValueError, match=rf"de/{SECOND}#formula .*: formulas differ.*y=x\+f.* here, y=x-f.* there; nothing"
     ):
         run(tree, "translated", "02", "formula")
     assert tree.bytes() == before
@@ -261,8 +264,30 @@ def test_translated_names_numbers_that_differ_and_marks_the_cell(tree):
     assert good and report.split("\n") == [
         f"notebooks/de/{FIRST}: marked: read",
         f"notebooks/sv/{FIRST}: marked: read",
-        f"notebooks/sv/{FIRST}#read: numbers differ, 1.5 only in English, 1.6 only here; is that meant?",
+        f"notebooks/sv/{FIRST}#read (Titta på linjen. Den är resid…): numbers differ, 1.5 only in English, 1.6 only here; "
+        "is that meant?",
     ]
+    assert inspection.check(tree.root) == []
+    tree.replace(f"notebooks/sv/{FIRST}", "1,6 av 12", "1,7 av 12")
+    [found] = inspection.check(tree.root)
+    assert "#read (" in found and "numbers differ, 1.5 only in English, 1.7 only here; correct them; if" in found
+    assert found.endswith("python tools/notebooks.py translated 01_first read --lang sv")
+
+
+def test_translated_refuses_a_cell_that_is_still_english(tree):
+    with tree.edit("sv", FIRST) as notebook:
+        lessons.by_id(notebook)["read"].source = tree.cell("en", FIRST, "read").source
+    before = tree.bytes()
+    with pytest.raises(ValueError, match=rf"sv/{FIRST}#read .*: still the English text; nothing is marked"):
+        run(tree, "translated", "01", "read")
+    assert tree.bytes() == before
+
+
+def test_translated_names_the_notebook_that_has_the_cell(tree):
+    lessons.write(tree.path("en", f"solutions/{FIRST}"), lessons.read(tree.path("en", FIRST)))
+    says = "has no cell 'read'; there is one: python tools/notebooks.py translated 01_first read; there is one: .*"
+    with pytest.raises(ValueError, match=rf"^notebooks/en/{SECOND} {says} translated solutions/01_first read$"):
+        run(tree, "translated", "02", "read")
 
 
 def test_translated_refuses_a_language_without_the_notebook(tree):

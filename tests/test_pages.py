@@ -94,6 +94,17 @@ def test_the_commands_check_and_translated_know_pages(tree):
     assert perform(tree, "check") == (["nothing found"], True)
 
 
+def test_numbers_of_a_page_that_differ_are_found_until_someone_means_them(tree):
+    with (tree.root / "notebooks/sv/teachers.md").open("a", encoding="utf8") as page:
+        page.write("\n1,5 av 12.\n")
+    [found] = pages.check(tree.root)
+    assert "numbers differ, none only in English, 1.5 12 only here" in found and "translated teachers" in found
+    perform(tree, "translated", "teachers")
+    assert pages.check(tree.root) == []
+    tree.replace("notebooks/sv/teachers.md", "av 12", "av 13")
+    assert len(pages.check(tree.root)) == 1
+
+
 @pytest.mark.parametrize("words", [("parents",), ("01_first",)])
 def test_marking_what_is_no_page_says_so_and_writes_nothing(tree, words):
     before = [path.read_bytes() for path in sorted(tree.root.rglob("*.md"))]

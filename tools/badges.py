@@ -45,15 +45,20 @@ def _is_address(hub):
 def _paragraph(root, language, repository, hub):
     """Return a language's paragraph of the README: the badge, what happens to a reader's work, and the class links."""
     texts = TEXTS[language]
-    lessons = [f"notebooks/{language}/{path.name}" for path in sorted((root / "notebooks" / language).glob("*.ipynb"))]
+    lessons, assignments = (
+        [path.relative_to(root).as_posix() for path in sorted((root / "notebooks" / language).glob(pattern))]
+        for pattern in ("*.ipynb", "assignments/*.ipynb")
+    )
     binder = f"https://mybinder.org/v2/gh/{repository}/HEAD?" + urlencode(
         {"urlpath": f"lab/tree/{lessons[0]}"}, safe="/"
     )
     parts = [f"[![{texts['binder']}](notebooks/images/binder.svg)]({binder})", texts["warning"], texts["lost"]]
     if hub:
-        links = (
-            f"[{texts['lesson'].format(number=n)}]({_class_link(repository, hub, p)})" for n, p in enumerate(lessons, 1)
-        )
+        links = []
+        for kind, paths in (("lesson", lessons), ("assignment", assignments)):
+            links += [
+                f"[{texts[kind].format(number=n)}]({_class_link(repository, hub, p)})" for n, p in enumerate(paths, 1)
+            ]
         parts.append(f"{texts['class']} {', '.join(links)}.")
     return " ".join(parts)
 

@@ -16,7 +16,8 @@ def toml(path):
     try:
         return tomllib.loads(path.read_text(encoding="utf8")) if path.exists() else {}
     except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{path}: {error}") from None
+        hint = '; write a quotation mark inside a text as the language writes it, or as \\"'
+        raise ValueError(f"{path}: {error}{hint if 'after' in str(error) else ''}") from None
 
 
 def catalogue_of(root, language):
@@ -40,13 +41,6 @@ def sentences_of(root, language):
             for mistake in entry["mistakes"]:
                 found[f"helpers/tasks/{path.name}#{task}.{mistake['name']}.{language}"] = mistake.get(language)
     return found
-
-
-def cards_of(root, language):
-    """Return claim → the texts that its card shows in a language: verdict, parts and source."""
-    say, ledger = catalogue_of(root, language), toml(root / "helpers" / "claims.toml").items()
-    texts = lambda entry: [entry.get(part, {}).get(language, "") for part in PARTS]
-    return {claim: [say.get(f"claim.{e.get('verdict')}", ""), *texts(e), e.get("source", "")] for claim, e in ledger}
 
 
 def vocabulary_of(root):

@@ -1,34 +1,20 @@
 """The findings of `python tools/notebooks.py check`: one line each, with the file, the cell and what to do."""
 
 import json
-import os
 import re
 
+import assignments
 import catalogue
+import comparison
+import ledger
 import links
 import navigation
 import outputs
 import prose
 import wording
-from lessons import (
-    BARS,
-    LANGUAGES,
-    MADE,
-    OTHERS,
-    authored,
-    by_id,
-    command,
-    ids,
-    in_language,
-    load,
-    mark,
-    state,
-    where,
-)
+from lessons import BARS, LANGUAGES, OTHERS, authored, command, load, where
 
 CITING = ("sources",)  # cells that name papers, in the papers' words
-CUT = re.compile(r"^([ \t]*)### BEGIN (SOLUTION|HIDDEN TESTS)\n.*?^[ \t]*### END \2$", re.S | re.M)  # by nbgrader
-ADDED = ("checksum", "cell_type")  # by nbgrader to what it knows of a cell
 MACHINE_PATH = re.compile(r"(?<![\w.])/(?:root|home|tmp|work|Users)/[\w.+-]*")
 
 
@@ -38,20 +24,22 @@ def check(root):
         books, vocabulary = load(root), catalogue.vocabulary_of(root)
     except ValueError as error:
         return [str(error).replace(f"{root}/", "")]
-    findings = [*missing(books)]
+    findings, claims = [*missing(books)], ledger.load(root)
     for language in LANGUAGES:
-        ledger = catalogue.cards_of(root, language)
-        findings += unreleased(books[language], language)
+        catalogued = catalogue.catalogue_of(root, language)
         for name in books[language]:
             findings += bars(books, language, name)
         for name, notebook in authored(books[language]).items():
             if language != "en" and name in books["en"]:
-                findings += compare(books["en"][name], notebook, language, name)
-            findings += texts(notebook, language, name, waiting(books, language, name))
-            findings += outputs.check(notebook, language, name, vocabulary, ledger)
+                findings += comparison.compare(books["en"][name], notebook, language, name)
+            findings += texts(notebook, language, name, comparison.waiting(books, language, name))
+            findings += outputs.check(notebook, language, name, vocabulary, comparison.recoded(books, language, name))
+            findings += cards(notebook, claims, catalogued, language, name)
+        findings += assignments.check(books[language], language)
     findings += links.check(root, books)
     findings += page_words(root)
     findings += catalogue.check(root)
+    findings += ledger.check(root, books)
     return list(dict.fromkeys(findings))
 
 
@@ -64,118 +52,6 @@ def missing(books):
             yield f"{where(language, name)}: has no English original; move or delete it"
 
 
-# a translation beside its original
-
-
-def compare(english, own, language, name):
-    """Find what differs between a translation and its original and must not."""
-    theirs, ours = ([i for i in ids(notebook) if i not in BARS] for notebook in (english, own))
-    if theirs != ours:
-        yield f"{where(language, name)}: {cells_differ(theirs, ours)}"
-    originals = by_id(english)
-    for cell in own.cells:
-        original, at = originals.get(cell.get("id")), where(language, name, cell)
-        if original is None or cell.get("id") in BARS:
-            continue
-        if cell.cell_type != original.cell_type:
-            yield (
-                f"{at}: is a {cell.cell_type} cell, the original a {original.cell_type} cell; make the English one "
-                f"what both shall be, then run {command('sync')}"
-            )
-        elif cell.cell_type == "markdown":
-            yield from compare_text(original, cell, at, f"{name.removesuffix('.ipynb')} {cell.id} --lang {language}")
-        elif cell.source != in_language(original, language):
-            yield (
-                f"{at}: the code differs from the original; write what is right into the English "
-                f"cell, then run {command('sync')}, which copies it"
-            )
-
-
-def cells_differ(english, own):
-    """Return the words for how the cells of a translation differ from the original's."""
-    lacks, extra = [str(i) for i in english if i not in own], [str(i) for i in own if i not in english]
-    sync = f"run {command('sync')}"
-    if lacks and extra:
-        return f"has {' '.join(extra)} where English has {' '.join(lacks)}; give each cell the id of its original"
-    if lacks:
-        return f"lacks {' '.join(lacks)}; {sync}, which adds the English one, or delete it in all languages"
-    if extra:
-        return f"has {' '.join(extra)}, which English has not; delete it here as well, or put it back there"
-    return f"the cells are in another order than the original's; bring those into order, then {sync}"
-
-
-def compare_text(original, cell, at, words):
-    """Find whether a text is untranslated or behind, and what else it must share with its original.
-
-    words: what the command `translated` is called with to mark it as up to date.
-    """
-    standing, done = state(original, cell), command(f"translated {words}")
-    if is_copy(original, cell):
-        yield f"{at}: still the English text; translate it, then {done}"
-        return
-    if standing == "new":
-        yield f"{at}: no mark that it is translated; check it, then {done}"
-    if standing == "behind":
-        yield f"{at}: behind, the English text has changed; translate again, then {done}"
-    for difference in differences(original.source, cell.source):
-        yield f"{at}: {difference}; correct it here, or there in all languages"
-    yield from untranslated(original, cell, at)
-
-
-KINDS = {  # what a translation shares with its original, and the form in which the languages agree
-    "formulas": prose.same_formula,
-    "spans": str,
-    "links": prose.same_link,
-    "tags": str,
-}
-
-
-def differences(english, own):
-    """Return a line for every kind of thing in which a translation differs from its original and must not."""
-    lines, theirs, ours = [], prose.parts(english), prose.parts(own)
-    for kind, form in KINDS.items():
-        lacks, extra = [form(x) for x in getattr(theirs, kind)], []
-        for item in map(form, getattr(ours, kind)):
-            lacks.remove(item) if item in lacks else extra.append(item)
-        words = [f"{beside(mine, its)} here, {beside(its, mine)} there" for mine, its in zip(extra, lacks)]
-        words += [f"lacks {wording.short(item)}" for item in lacks[len(extra) :]]
-        words += [f"{wording.short(item)} only here" for item in extra[len(lacks) :]]
-        if words:
-            kind = {"spans": "code spans", "tags": "HTML tags"}.get(kind, kind)
-            lines.append(f"{kind} differ from the original: {', '.join(words)}")
-    theirs, ours = prose.shape(english), prose.shape(own)
-    lines += [f"{k} differ from the original: {ours[k]}, not {theirs[k]}" for k in theirs if ours[k] != theirs[k]]
-    return lines
-
-
-def beside(item, other, most=20):
-    """Return an item as one short line, around the first place where it differs from another."""
-    at = len(os.path.commonprefix([item, other]))
-    start = at - most if at > most else 0
-    return "…" * (start > 0) + wording.short(item[start:], 2 * most)
-
-
-def untranslated(original, cell, at):
-    """Find single sentences that stand in the translation as they stand in the original."""
-    theirs = set(prose.sentences(prose.plain(prose.without_quotes(original.source))))
-    for sentence in prose.sentences(prose.plain(prose.without_quotes(cell.source))):
-        if sentence in theirs and len([w for w in prose.words(sentence) if w.islower() and len(w) > 1]) >= 3:
-            yield f"{at}: a sentence is still English: {wording.short(sentence)}; translate it"
-
-
-def waiting(books, language, name):
-    """Return the ids of the cells of a translation that hold the text of the original."""
-    if language == "en" or name not in books["en"]:
-        return set()
-    originals = by_id(books["en"][name])
-    return {id_ for id_, cell in by_id(books[language][name]).items() if is_copy(originals.get(id_), cell)}
-
-
-def is_copy(original, cell):
-    """Tell whether a cell holds the words of the original, which may be None."""
-    return original is not None and cell.source == original.source and prose.has_words(prose.plain(cell.source))
-
-
 # the words of one notebook
 
 
@@ -186,6 +62,8 @@ def texts(notebook, language, name, skip=()):
         at = where(language, name, cell)
         if cell.get("id") is None or cell.id in seen:
             yield f"{at}: {'has no id' if cell.get('id') is None else 'two cells have this id'}; give it one of its own"
+        elif re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f-]+)?", cell.id):
+            yield f"{at}: JupyterLab made this id; give the cell one of words, such as rms-of-a-token"
         seen.add(cell.get("id"))
         if found := MACHINE_PATH.search(json.dumps(cell, ensure_ascii=False)):
             yield f"{at}: {found[0]} is a path of one machine; take it out"
@@ -216,30 +94,17 @@ def page_words(root):
 # what tools write
 
 
+def cards(notebook, claims, catalogued, language, name):
+    """Find cards of claims that are no longer those of the ledger, or whose value is out of bounds."""
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            at = where(language, name, cell)
+            yield from ledger.changed(outputs.shown(output), claims, catalogued, language, at)
+            yield from ledger.out_of_bounds(outputs.shown(output), at)
+
+
 def bars(books, language, name):
     """Find a first and a last cell that are not what `nav` writes."""
     cells = books[language][name].cells
     if cells[:1] + cells[-1:] != navigation.bars(books, language, name):
         yield f"{where(language, name)}: the bars in its first and last cell are not right; run {command('nav')}"
-
-
-def unreleased(notebooks, language):
-    """Find solutions of which `classroom.py release` would make another assignment than is there."""
-    for name in (name for name in notebooks if name.startswith("solutions/")):
-        made = notebooks.get(name.replace("solutions/", MADE))
-        theirs, ours = handed_out(notebooks[name]), handed_out(made) if made else {}
-        changed = [i for i in theirs | ours if theirs.get(i) != ours.get(i)]
-        if changed or list(theirs) != list(ours) or any(cell.get("outputs") for cell in made.cells):
-            what, then = " ".join(changed) or "order or outputs", "run python tools/classroom.py release"
-            yield f"{where(language, name)}: the assignment is another than this makes, in {what}; if this is right, {then}"
-
-
-def handed_out(notebook):
-    """Return id → what an assignment keeps of a solution's cell; a written answer is replaced as a whole."""
-    found = {}
-    for cell in (cell for cell in notebook.cells if cell.get("id") not in BARS):
-        grading = {k: v for k, v in cell.metadata.get("nbgrader", {}).items() if k not in ADDED}
-        answer = cell.cell_type == "markdown" and grading.get("solution")
-        text = CUT.sub(lambda cut: f"{cut[1]}..." if cut[2] == "SOLUTION" else "", cell.source).strip()
-        found[cell.get("id")] = (cell.cell_type, grading, *(() if answer else (text, mark(cell))))
-    return found

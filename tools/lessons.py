@@ -86,8 +86,14 @@ def run_again(at):
 
 
 def where(language, name, cell=None):
-    """Return the words that tell an author where to look: the file and, after a #, the cell's id."""
-    return f"notebooks/{language}/{name}" + ("" if cell is None else f"#{cell.get('id', '?')}")
+    """Return the words that tell an author where to look: the file, the cell's id and its first words."""
+    return f"notebooks/{language}/{name}" + ("" if cell is None else points_to(cell))
+
+
+def points_to(cell, most=30):
+    """Return a cell's id after a #, and its first words in parentheses."""
+    words = " ".join(re.sub(r"<[^>]*>|[#*`|]", "", cell.source).lstrip().partition("\n")[0].split())
+    return f"#{cell.get('id', '?')}" + f" ({words if len(words) <= most else words[: most - 1] + '…'})" * bool(words)
 
 
 def ids(notebook):
@@ -109,8 +115,13 @@ def in_language(cell, language):
 
 def mark(cell):
     """Return which English source a translated cell was last translated from, or None."""
+    return marks(cell).get("of")
+
+
+def marks(cell):
+    """Return the marks of a translated cell: `of`, its English source; `as`, its own, if it may have other numbers."""
     translation = cell.metadata.get("translation", {})
-    return translation.get("of") if isinstance(translation, dict) else None
+    return translation if isinstance(translation, dict) else {}
 
 
 def state(original, cell):

@@ -34,12 +34,13 @@ from tqdm import tqdm
 
 import badges
 import inspection
+import ledger
 import navigation
 import outputs
 import pages
 import spelling
 import translations
-from lessons import LANGUAGES, OTHERS, ROOT, all_notebooks, digest, end, find_lesson, load, path_of, solved
+from lessons import LANGUAGES, OTHERS, ROOT, all_notebooks, digest, end, find_lesson, load, path_of, points_to, solved
 
 KERNELS = 2  # at once: importing torch dominates, and more do not help on two cores
 CELL_LIMIT = 120  # seconds
@@ -56,6 +57,7 @@ def execute(notebook, folder, progress=lambda: None):
         timeout=CELL_LIMIT,
         kernel_name="python3",
         record_timing=False,
+        extra_arguments=["--log-level=ERROR"],  # without it each kernel warns that it speaks over TCP
         coalesce_streams=True,  # one output for all that a cell prints
         resources={"metadata": {"path": folder}},
     )
@@ -92,6 +94,12 @@ def clean(notebook):
                 output.get("data", {}).pop(outputs.WIDGET_VIEW, None)
 
 
+def out_of_bounds(notebook, at):
+    """Return a line for each claim whose measured value lies outside its bounds."""
+    shown = ((f"{at}{points_to(cell)}", output) for cell in notebook.cells for output in cell.get("outputs", []))
+    return [line for place, output in shown for line in ledger.out_of_bounds(outputs.shown(output), place)]
+
+
 def named(root, words):
     """Return the paths of the notebooks that words name. Raises ValueError for what is neither path nor lesson."""
     paths, books = [], load(root) if words else {}
@@ -126,7 +134,7 @@ def run(paths, write=True):
                 good = False
                 continue
             report.append(f"{name}: {seconds:.1f} s" + (f", peak {peak:.0f} MB" if peak else ""))
-            outside = list(outputs.out_of_bounds(notebooks[path], name))
+            outside = list(out_of_bounds(notebooks[path], name))
             report, good = report + outside, good and not outside
             if write:
                 nbformat.write(notebooks[path], path)

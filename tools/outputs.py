@@ -1,38 +1,42 @@
 """What running a notebook leaves behind: whether its outputs are those of its code, and fit to be read."""
 
-import html
 import re
 
 import prose
 import wording
-from lessons import digest, run_again, where
+from lessons import command, digest, run_again, where
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
-CARD = re.compile(r'<div class="claim" data-claim="([\w-]+)" data-within="(\w+)"[^>]*>(.*?)</div>', re.S)
 
 
-def check(notebook, language, name, vocabulary=prose.WORDS, ledger=None):
-    """Find outputs that are missing, stale or broken, show a picture without words, or a claim that has changed.
+def check(notebook, language, name, vocabulary=prose.WORDS, recoded=()):
+    """Find outputs that are missing, stale or broken, or show a picture without words.
 
-    ledger: claim → the texts that its card shows; without it cards are not compared.
+    recoded: the ids of cells whose code differs between the languages. That is a finding in a translation; in
+    English they are run after a sync.
     """
     if "widgets" in notebook.metadata:
         yield f"{where(language, name)}: holds the state of widgets; {run_again(where(language, name))}"
     code = [cell for cell in notebook.cells if cell.cell_type == "code" and cell.source.strip()]
-    stale = [cell for cell in code if cell.metadata.get("executed") != digest(cell.source)]
+    stale = [cell for cell in code if is_stale(cell) and (language == "en" or cell.get("id") not in recoded)]
     if stale:
         more = f" (and of {len(stale) - 1} more cells: {' '.join(c.id for c in stale[1:])})" * (len(stale) > 1)
-        at = where(language, name, stale[0])
-        yield f"{at}: its outputs{more} are missing or come from another source; {run_again(at)}"
+        at, remedy = where(language, name, stale[0]), run_again(where(language, name))
+        if language == "en" and {cell.get("id") for cell in stale} & set(recoded):
+            remedy = f"run {command('sync')}, then {command('run ' + name.removesuffix('.ipynb'))}"
+        yield f"{at}: its outputs{more} are missing or come from another source; {remedy}"
     elif [c.get("execution_count") for c in code] != list(range(1, len(code) + 1)):
         at = where(language, name, next(c for i, c in enumerate(code, 1) if c.get("execution_count") != i))
-        yield f"{at}: not executed from top to bottom; {run_again(at)}"
-    yield from out_of_bounds(notebook, where(language, name))
+        yield f"{at}: not executed from top to bottom, as when cells are run while editing; {run_again(at)}"
     for cell in code:
         at = where(language, name, cell)
         for output in cell.get("outputs", []):
             yield from one_output(output, language, at, vocabulary)
-            yield from changed_claims(output, ledger, at)
+
+
+def is_stale(cell):
+    """Tell whether the outputs of a code cell are missing or come from another source."""
+    return bool(cell.source.strip()) and cell.metadata.get("executed") != digest(cell.source)
 
 
 def one_output(output, language, at, vocabulary):
@@ -52,32 +56,6 @@ def one_output(output, language, at, vocabulary):
     for _, alt in found.images:
         yield from wording.alternative(alt, language, at, vocabulary)
     yield from wording.shown(found.prose, language, at, vocabulary)
-
-
-def changed_claims(output, ledger, at):
-    """Find cards of claims whose texts are no longer those of the ledger."""
-    for claim, _, card in CARD.findall(shown(output) if ledger is not None else ""):
-        text = plain(card)
-        if claim not in ledger:
-            yield f"{at}: the ledger, helpers/claims.toml, has no claim {claim}; correct the name"
-        elif lacks := [part for part in ledger[claim] if " ".join(part.split()) not in text]:
-            yield f"{at}: {claim} has changed in helpers/claims.toml ({wording.short(lacks[0])}); {run_again(at)}"
-
-
-def out_of_bounds(notebook, at):
-    """Find claims whose measured value lies outside its bounds."""
-    for cell in (cell for cell in notebook.cells if cell.cell_type == "code"):
-        for claim, within, card in CARD.findall("".join(map(shown, cell.get("outputs", [])))):
-            if within == "false":
-                yield (
-                    f"{at}#{cell.id}: {claim}: {' '.join(map(plain, card.split('<br>')[1:3]))} If the measurement is "
-                    "wrong, correct the cell; if the ledger is, the bounds, verdict and texts in helpers/claims.toml"
-                )
-
-
-def plain(card):
-    """Return the text of HTML that a card holds."""
-    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", card)).split())
 
 
 def shown(output):

@@ -1,17 +1,18 @@
 """What keeps the German and Swedish pages, notebooks/<lang>/*.md, in step with the English ones.
 
 A page is treated as one Markdown cell. The first line of a translation is the mark of the English text that it
-was made from: <!-- translation of 0123456789ab -->.
+was made from: <!-- translation of 0123456789ab -->, with its own mark after `as` where other numbers are meant.
 """
 
 import re
 
 import nbformat
 
+import comparison
 import inspection
 from lessons import LANGUAGES, OTHERS, digest, where
 
-MARK = re.compile(r"\A<!-- translation of ([0-9a-f]*) -->\n")
+MARK = re.compile(r"\A<!-- translation of ([0-9a-f]*)(?: as ([0-9a-f]*))? -->\n")
 
 
 def load(root):
@@ -21,7 +22,7 @@ def load(root):
         for path in sorted((root / "notebooks" / language).glob("*.md")):
             text = path.read_text(encoding="utf8")
             mark, source = MARK.match(text), MARK.sub("", text)
-            metadata = {"translation": {"of": mark[1]}} if mark else {}
+            metadata = {"translation": {"of": mark[1], "as": mark[2]}} if mark else {}
             found[language][path.name] = nbformat.v4.new_markdown_cell(source, metadata=metadata)
     return found
 
@@ -37,8 +38,8 @@ def check(root):
             at = where(language, name)
             if language != "en" and name in english:
                 words = f"{name.removesuffix('.md')} --lang {language}"
-                findings += inspection.compare_text(english[name], page, at, words)
-            if not inspection.is_copy(english.get(name), page) or language == "en":
+                findings += comparison.compare_text(english[name], page, at, words)
+            if not comparison.is_copy(english.get(name), page) or language == "en":
                 findings += inspection.written(page.source, language, at)
             if found := inspection.MACHINE_PATH.search(page.source):
                 findings.append(f"{at}: {found[0]} is a path of one machine; take it out")
@@ -55,6 +56,8 @@ def translated(root, page, languages=OTHERS):
         if name not in pages[language]:
             raise ValueError(f"there is no {where(language, name)}; for a lesson name the cells, too")
     for language in languages:
-        text = f"<!-- translation of {digest(pages['en'][name].source)} -->\n{pages[language][name].source}"
+        english, own = pages["en"][name].source, pages[language][name].source
+        itself = f" as {digest(own)}" if comparison.other_numbers(english, own) else ""
+        text = f"<!-- translation of {digest(english)}{itself} -->\n{own}"
         (root / "notebooks" / language / name).write_text(text, encoding="utf8", newline="\n")
     return [f"{where(language, name)}: marked" for language in languages]

@@ -103,6 +103,7 @@ def shape(source):
         "headings": re.findall(r"^(#+) ", text, re.M),
         "list items": len(re.findall(r"^\s*(?:[-*+]|\d+[.)]) ", text, re.M)),
         "table rows": len(re.findall(r"^\s*\|", text, re.M)),
+        "bold marks **": plain(source).count("**"),
     }
 
 

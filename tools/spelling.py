@@ -10,6 +10,7 @@ import subprocess
 from pathlib import Path
 
 import catalogue
+import comparison
 import inspection
 import outputs
 import pages
@@ -48,7 +49,7 @@ def texts(root):
     books = load(root)
     for language in LANGUAGES:
         for name, notebook in authored(books[language]).items():
-            waiting = inspection.waiting(books, language, name)
+            waiting = comparison.waiting(books, language, name)
             for cell in notebook.cells:
                 if cell.get("id") not in (*BARS, *waiting):
                     yield from ((language, where(language, name, cell), text) for text in of_cell(cell, language))

@@ -4,8 +4,7 @@ import copy
 
 import nbformat
 
-import inspection
-import prose
+import comparison
 from lessons import (
     BARS,
     MADE,
@@ -19,6 +18,7 @@ from lessons import (
     in_language,
     mark,
     path_of,
+    points_to,
     state,
     where,
     write,
@@ -82,12 +82,12 @@ def refusals(english, own, at):
         original = originals.get(cell.get("id"))
         if original is None:
             lines.append(
-                f"{at}#{cell.get('id')}: the English lesson has no such cell, and this one is translated; "
+                f"{at}{points_to(cell)}: the English lesson has no such cell, and this one is translated; "
                 "delete it by hand, or give it the id that its original has now"
             )
         elif original.cell_type != "markdown":
             lines.append(
-                f"{at}#{cell.get('id')}: the original is a {original.cell_type} cell now, and this one is translated; "
+                f"{at}{points_to(cell)}: the original is a {original.cell_type} cell now, and this one is translated; "
                 "move or delete its text by hand"
             )
     return lines
@@ -156,25 +156,35 @@ def translated(root, books, lesson, cells, languages=OTHERS):
         own = by_id(books[language][name])
         for cell in cells:
             if cell not in originals or cell not in own:
-                raise ValueError(f"{where(language if cell in originals else 'en', name)} has no cell {cell!r}")
+                raise ValueError(lacks(books, language if cell in originals else "en", name, cell))
             if cell in BARS:
                 raise ValueError(f"the cell {cell!r} is written by nav and needs no translator")
             if originals[cell].cell_type != "markdown" or own[cell].cell_type != "markdown":
                 raise ValueError(f"the cell {cell!r} of {name} is not a markdown cell, so nothing in it is translated")
-            if found := inspection.differences(originals[cell].source, own[cell].source):
+            if comparison.is_copy(originals[cell], own[cell]):
+                raise ValueError(f"{where(language, name, own[cell])}: still the English text; nothing is marked")
+            if found := comparison.differences(originals[cell].source, own[cell].source):
                 raise ValueError(f"{where(language, name, own[cell])}: {'; '.join(found)}; nothing is marked")
     report = []
     for language in languages:
         own = by_id(books[language][name])
         for cell in cells:
-            own[cell].metadata["translation"] = {"of": digest(originals[cell].source)}
+            differ = comparison.other_numbers(originals[cell].source, own[cell].source)
+            itself = {"as": digest(own[cell].source)} if differ else {}
+            own[cell].metadata["translation"] = {"of": digest(originals[cell].source), **itself}
             own[cell].metadata.pop(COPIED, None)
         changed = write(path_of(root, language, name), books[language][name])
         report.append(f"{where(language, name)}: {'marked' if changed else 'was marked already'}: {' '.join(cells)}")
         for cell in cells:
-            theirs, ours = prose.numbers(originals[cell].source, ""), prose.numbers(own[cell].source, ".")
-            if theirs != ours:
-                lacks, extra = (" ".join(sorted(n)) or "none" for n in (theirs - ours, ours - theirs))
-                at = where(language, name, own[cell])
-                report.append(f"{at}: numbers differ, {lacks} only in English, {extra} only here; is that meant?")
+            if found := comparison.other_numbers(originals[cell].source, own[cell].source):
+                report.append(f"{where(language, name, own[cell])}: {found}; is that meant?")
     return report
+
+
+def lacks(books, language, name, cell):
+    """Return the words for a cell that a notebook has not, with the notebook that has it."""
+    others = [other for other, notebook in authored(books["en"]).items() if cell in ids(notebook) and other != name]
+    hint = "".join(
+        f"; there is one: {command(f'translated {other[:-6]} {cell}')}" for other in others if cell not in BARS
+    )
+    return f"{where(language, name)} has no cell {cell!r}{hint}"

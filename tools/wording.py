@@ -19,7 +19,12 @@ NUMBERED = set(  # what a number with a point may follow: it is part of a name t
     """Abschnitt avsnitt Kapitel kapitel Version version Python PyTorch torch Llama Qwen Gemma Phi OLMo GLM EXAONE
     Mistral Falcon GPT arXiv transformers CUDA""".split()
 )
-QUOTES = {"en": "„", "de": "”", "sv": "„“"}  # marks that the language does not use; English closes with ”
+OPENING = r"(?<![^\s(\[])%s(?=\w)"  # a mark that the language uses, but not to open
+QUOTES = {
+    "en": rf'["„]|{OPENING % "”"}',
+    "de": rf'["”]|{OPENING % "“"}',
+    "sv": '["„“]',
+}  # what the language does not write
 ONLY = {"en": "“English”", "de": "„Deutsch“", "sv": "”svenska”"}
 
 
@@ -74,8 +79,8 @@ def marks(text, language, at):
     if found := re.search(r"(\d[\d.,]*) +%" if language == "en" else r"(\d[\d.,]*)[^\S\u202f]?%", text):
         space, name = ("", "no space") if language == "en" else ("\u202f", "a narrow no-break space (U+202F)")
         yield f"{at}: {found[0]}; write {found[1]}{space}%, with {name} before %"
-    if found := re.search(rf"\S*[{QUOTES[language]}](?:\S*\s?){{4}}", text):
-        yield f"{at}: quotation marks of another language: {short(found[0])}; write {ONLY[language]}"
+    if found := re.search(rf"\S*(?:{QUOTES[language]})(?:\S*\s?){{4}}", text):
+        yield f"{at}: not the quotation marks of the language: {short(found[0])}; write {ONLY[language]}"
 
 
 def terms(text, language, at):
