@@ -46,7 +46,7 @@ def test_an_interrupt_that_a_student_raises_stays_an_error(course, tmp_path):
 
 def test_feedback_fits_a_phone_and_its_long_lines_wrap(graded):
     page = next((graded[0] / "feedback" / "right").rglob("*.html")).read_text(encoding="utf8")
-    style = re.search(r"<style>pre \{(.*?)\} summary \{ display: list-item; \}</style>\s*</head>", page)
+    style = re.search(r"<style>\npre \{(.*?)\}\nsummary \{ display: list-item; \}[^<]*</style>\s*</head>", page)
     assert "pre-wrap !important" in style[1] and "overflow-wrap: anywhere" in style[1]
     assert page.count('<meta name="viewport"') == 1
 

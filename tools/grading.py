@@ -28,7 +28,11 @@ os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.envir
 TEXT_STUBS = {"en": "Your answer", "de": "Deine Antwort", "sv": "Ditt svar"}
 KEPT = re.compile(r"PATH|LANG|LC_\w+|TZ|SYSTEMROOT|VIRTUAL_ENV|PYTHON\w*|LD_LIBRARY_PATH|NBGRADER_\w+|JPY_\w+", re.I)
 STYLE = """<meta name="viewport" content="width=device-width, initial-scale=1">
-<style>pre { white-space: pre-wrap !important; overflow-wrap: anywhere; } summary { display: list-item; }</style>
+<style>
+pre { white-space: pre-wrap !important; overflow-wrap: anywhere; word-break: normal; }
+summary { display: list-item; }
+div.nbgrader_cell .panel-heading { height: auto; overflow: hidden; }
+</style>
 </head>"""
 SHORTEST = 8  # characters of a hidden line that is looked for in outputs; shorter ones stand everywhere
 
@@ -152,7 +156,7 @@ class Formulas(IPythonRenderer):
         return formula(body, False)
 
     def block_math(self, body):
-        return formula(body, True)
+        return f'<div style="overflow-x: auto">{formula(body, True)}</div>'
 
 
 def formula(text, display):
