@@ -11,7 +11,7 @@ import small_course as small
     "kind, phrases",
     [
         ("right", []),
-        ("blank", []),
+        ("blank", ["no answer was written"]),
         ("syntax", []),
         ("colab", []),
         ("stripped", []),
@@ -39,7 +39,7 @@ def test_missing_answer_is_blank_and_own_cells_are_left_out(course):
     taken, repairs = answers.take_over(notebook.cells, small.released(course))
     assert repairs == [
         "answer double was missing and counts as blank",
-        "1 code cells of the student's own were left out",
+        "code cells of the student's own, left out: 1",
     ]
     assert small.cell(taken, "double") == small.cell(small.released(course), "double")
 

@@ -43,6 +43,19 @@ def test_fits_a_phone_and_loads_from_its_own_folder_only(opened, site, scheme):
     opened.set_viewport_size({"width": 1280, "height": 900})
 
 
+def test_on_a_phone_pictures_are_wide_enough_to_be_read_and_their_boxes_scroll(opened, site):
+    opened.set_viewport_size({"width": 390, "height": 844})
+    go(opened, site, "en/03_placement.html")
+    code = """pictures => pictures.map(image => {
+        const box = image.parentElement;
+        box.scrollLeft = 1000;
+        return [image.clientWidth, box.clientWidth, box.scrollLeft, box.scrollHeight - box.clientHeight];
+    })"""
+    found = opened.eval_on_selector_all(".explorer img, div.output > img", code)
+    assert len(found) > 5 and all(row == [600, 390, 210, 0] for row in found), found
+    opened.set_viewport_size({"width": 1280, "height": 900})
+
+
 @pytest.mark.parametrize("lang", language.LANGUAGES)
 def test_radio_list_and_box_change_picture_text_and_message_by_mouse(opened, site, lang):
     language.use(lang)

@@ -22,6 +22,7 @@ import small_course as small
         (["grade", "{new}"], "holds no course"),
         (["grade", "{course}"], "holds no submissions"),
         (["collect", "{course}", "no-such-file"], "there is no no-such-file"),
+        (["predictions", "{full}", "--lang", "de", "--lang", "sv"], "a page has one language"),
     ],
 )
 def test_wrong_input_gets_one_sentence(course, tmp_path, words, sentence):

@@ -3,6 +3,7 @@
 import re
 from html import unescape
 
+import grading
 import handed_in
 import lessons
 import marks
@@ -28,6 +29,33 @@ def test_code_does_not_get_out_of_its_folder(graded):
 def test_checks_cannot_be_replaced(graded):
     notebook = lessons.read(next((graded[0] / "autograded" / "tamper").rglob("*.ipynb")))
     assert small.cell(notebook, "double").outputs == []
+
+
+def test_an_endless_loop_says_that_it_was_stopped_and_nothing_else(graded):
+    """Also in the check, which calls it and has points to lose."""
+    page = next((graded[0] / "feedback" / "loop").rglob("*.html")).read_text(encoding="utf8")
+    assert "KeyboardInterrupt" not in page and page.count("CellTimeoutError: stopped after 5 s") == 1
+
+
+def test_an_interrupt_that_a_student_raises_stays_an_error(course, tmp_path):
+    notebook = small.answered(small.released(course), double="def double(x):\n    raise KeyboardInterrupt")
+    handed_in.collect(course, [small.put(notebook, tmp_path, "ada.ipynb")])
+    marks.grade(course)
+    assert small.scores(course)["ada"][0] == "3"
+
+
+def test_feedback_fits_a_phone_and_its_long_lines_wrap(graded):
+    page = next((graded[0] / "feedback" / "right").rglob("*.html")).read_text(encoding="utf8")
+    style = re.search(r"<style>\npre \{(.*?)\}\nsummary \{ display: list-item; \}[^<]*</style>\s*</head>", page)
+    assert "pre-wrap !important" in style[1] and "overflow-wrap: anywhere" in style[1]
+    assert page.count('<meta name="viewport"') == 1
+
+
+def test_feedback_holds_no_bars_that_lead_nowhere(course):
+    notebook = small.released(course)
+    notebook.cells[0].id, notebook.cells[0].source = "nav-top", "[nowhere](../nowhere.ipynb)"
+    page, _ = grading.Feedback(template_name="classic").from_notebook_node(notebook)
+    assert "nowhere" not in page and "Double a number." in page
 
 
 def test_feedback_shows_formulas_and_pictures_and_loads_nothing(course, tmp_path):

@@ -7,6 +7,7 @@ from zipfile import ZipFile
 
 import pytest
 
+import answers
 import courses
 import handed_in
 import lessons
@@ -38,8 +39,37 @@ def test_what_cannot_be_used_is_skipped_and_the_others_go_on(course, tmp_path):
     report, good = handed_in.collect(course, [tmp_path / "in"])
     skipped = [line for line in report if "skipped" in line]
     assert not good and len(report) == 11 and len(skipped) == 10
-    assert any("larger than 10 MB" in line for line in skipped) and "not one of the course" in "".join(skipped)
+    assert any("larger than 10 MB" in line for line in skipped)
+    assert any("a lesson.ipynb: skipped, this is the lesson 01_layernorm, not its" in line for line in skipped)
+    assert any("1.ipynb: skipped, not a notebook that can be read: JSON error at line 1" in line for line in skipped)
     assert small.submitted(course, "bo")
+
+
+@pytest.mark.parametrize("lesson", sorted((lessons.ROOT / "notebooks/de").glob("*.ipynb")), ids=lambda path: path.stem)
+def test_a_lesson_is_told_from_an_assignment(course, lesson):
+    with pytest.raises(ValueError, match=f"this is the lesson {lesson.stem}, not its assignment"):
+        answers.assignment_of(answers.read(lesson), courses.released_notebooks(course))
+
+
+def test_what_is_no_notebook_of_the_course_is_said(course, tmp_path):
+    """An assignment, handed in to a course that has another one."""
+    path = lessons.ROOT / "notebooks/en/assignments/04_residual_stream.ipynb"
+    with pytest.raises(ValueError, match="not one of the course's assignments"):
+        answers.assignment_of(answers.read(path), courses.released_notebooks(course))
+    cut = tmp_path / "cut.ipynb"
+    cut.write_text('{\n"cells": [\n{"source": "half')
+    with pytest.raises(ValueError, match="JSON error at line 3"):
+        answers.read(cut)
+
+
+def test_a_byte_order_mark_does_no_harm(course, tmp_path):
+    for path in (
+        small.put(small.answered(small.released(course)), tmp_path, "ada", "01_layernorm.ipynb"),
+        small.put({"growth": {"choice": 1}}, tmp_path, "ada", "predictions.json"),
+    ):
+        path.write_text(path.read_text(encoding="utf8"), encoding="utf-8-sig")
+    assert handed_in.collect(course, [tmp_path / "ada"])[1]
+    assert small.submitted(course, "ada") and (course / "predictions" / "ada").is_dir()
 
 
 @pytest.mark.parametrize(
@@ -53,6 +83,10 @@ def test_what_cannot_be_used_is_skipped_and_the_others_go_on(course, tmp_path):
         ("bo/sv/assignments/01_layernorm (2).ipynb", None, "bo"),
         ("work.ipynb", "Ada Lovelace_123_assignsubmission_file_", "Ada_Lovelace"),
         ("work.ipynb", "../ada*", "ada"),
+        ("lovelaceada_LATE_4711_678901_01_layernorm-1.ipynb", None, "lovelaceada"),
+        ("lovelaceada_4711_678901_my homework (2).ipynb", None, "lovelaceada"),
+        ("ada_LATE_4711_678901", "ada_LATE_4711_678901", "ada"),
+        ("ada_2026_01_layernorm.ipynb", None, "ada_2026"),
     ],
 )
 def test_student_is_named_by_the_file_or_the_folder(tmp_path, file, folder, student):
@@ -103,6 +137,32 @@ def test_a_wrong_name_goes_with_its_folder(course, tmp_path):
     shutil.rmtree(course / "submitted" / "download")
     handed_in.collect(course, [wrong.rename(wrong.with_name("ada_01_layernorm.ipynb"))])
     assert courses.submissions(course) == [("ada", "01_layernorm-en")]
+
+
+@pytest.mark.parametrize("line", ["Moodle_4711,Åsa Öberg", "Moodle 4711;Åsa Öberg"])
+def test_a_corrected_name_stays_corrected(course, tmp_path, line):
+    small.put(small.answered(small.released(course)), tmp_path, "in", "Moodle 4711", "01_layernorm.ipynb")
+    small.put({"growth": {"choice": 1}}, tmp_path, "in", "Moodle 4711", "predictions.json")
+    (course / "names.csv").write_text(f"as found,name\n{line}\n".replace(",", line[11]), encoding="utf-8-sig")
+    for _ in range(2):
+        assert handed_in.collect(course, [zipped(tmp_path / "in", tmp_path / "class")])[1]
+    assert courses.submissions(course) == [("Åsa_Öberg", "01_layernorm-en")]
+    assert [path.name for path in (course / "predictions").iterdir()] == ["Åsa_Öberg"]
+
+
+def test_names_that_differ_only_in_case_are_named(course, tmp_path):
+    for student in ("Ada", "ada", "bo"):
+        small.put(small.answered(small.released(course)), tmp_path, "in", student, "01_layernorm.ipynb")
+    report, good = handed_in.collect(course, [tmp_path / "in"])
+    assert good and report[-1].startswith("names that differ only in case: Ada, ada;") and "bo" not in report[-1]
+
+
+def test_loose_predictions_among_the_folders_of_students_are_nobodys(course, tmp_path):
+    small.put(small.answered(small.released(course)), tmp_path, "in", "ada", "01_layernorm.ipynb")
+    small.put({"growth": {"choice": 1}}, tmp_path, "in", "predictions.json")
+    report, good = handed_in.collect(course, [tmp_path / "in"])
+    assert not good and report[-1].endswith("skipped, put it in a folder with the student's name")
+    assert not (course / "predictions").exists()
 
 
 # zip files

@@ -3,6 +3,7 @@
 import shutil
 from pathlib import Path
 
+from nbformat.v4 import new_code_cell
 from nbgrader.api import Gradebook
 
 import handed_in
@@ -23,7 +24,10 @@ def test_table_says_where_a_written_answer_waits(graded):
     found = small.scores(graded[0])
     waits = "01_layernorm-en: a written answer waits"
     assert found["right"][2] == waits
-    assert found["blank"][2] == "" and found["two"][2] == waits.replace("-en", "-sv") + "; two/01_layernorm-sv counts"
+    assert (
+        found["blank"][2] == "01_layernorm-en: no answer was written"
+        and found["two"][2] == waits.replace("-en", "-sv") + "; two/01_layernorm-sv counts"
+    )
 
 
 def test_points_of_the_hand_grader_are_added_and_stay(graded, tmp_path):
@@ -83,3 +87,28 @@ def test_of_two_attempts_the_table_names_the_one_that_counts(course, tmp_path):
     handed_in.collect(course, [first, second])
     marks.grade(course)
     assert small.scores(course)["ada"] == ["5", "5", "ada~2/01_layernorm-en counts"]
+
+
+def test_table_says_what_collect_repaired_until_the_student_hands_in_again(course, tmp_path):
+    notebook = small.answered(small.released(course))
+    notebook.cells.remove(small.cell(notebook, "double"))
+    notebook.cells.append(new_code_cell("double = lambda x: 2 * x"))
+    handed_in.collect(course, [small.put(notebook, tmp_path, "ada.ipynb")])
+    marks.grade(course)
+    missing, own = "answer double was missing and counts as blank", "code cells of the student's own, left out: 1"
+    assert small.scores(course)["ada"][2] == f"01_layernorm-en: {missing}; 01_layernorm-en: {own}"
+    handed_in.collect(course, [small.put(small.answered(small.released(course)), tmp_path, "ada.ipynb")])
+    marks.grade(course)
+    assert small.scores(course)["ada"] == ["5", "5", ""]
+
+
+def test_without_english_the_table_is_as_excel_writes_it_there(tmp_path):
+    rows = ["Ada", "4.5", "4.5", "a.b; c"], ["Bo", "", "0", ""]
+    for language, expected in (
+        ("en", "Ada,4.5,4.5,a.b; c\r\nBo,,0,\r\n"),
+        ("sv", 'Ada;4,5;4,5;"a.b; c"\r\nBo;;0;\r\n'),
+    ):
+        (tmp_path / language / "release" / f"01-{language}").mkdir(parents=True)
+        marks.write_table(tmp_path / language, ["x"], rows)
+        text = (tmp_path / language / "marks.csv").read_bytes().decode("utf8")
+        assert text == "\ufeffx\r\n" + expected

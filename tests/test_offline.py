@@ -109,7 +109,9 @@ def test_stick_holds_no_links_no_solutions_and_only_names_that_windows_knows(sti
     contents = json.loads((stick / "stick.json").read_text())
     names = set(contents["files"])
     assert not [path for path in stick.rglob("*") if path.is_symlink()]
-    assert not [name for name in names if re.search(r'[<>:"|?*\\]|/(solutions|teachers|\.|__pycache__)', name)]
+    assert not [name for name in names if re.search(r'[<>:"|?*\\]|/(solutions|\.|__pycache__)', name)]
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", (stick / "project/README.md").read_text(encoding="utf8")):
+        assert (stick / "project" / target).exists(), target
     assert {"project/notebooks/de/assignments/02_rmsnorm.ipynb", "project/helpers/bundled/ln-pre.safetensors"} <= names
     assert max((stick / name).stat().st_size for name in names) < 2**32  # FAT
     assert contents["lang"] == "sv" and list(contents["platforms"]) == [install.HERE]
@@ -291,5 +293,5 @@ def test_windows_gets_a_start_file_of_its_own():
 
 def test_an_index_that_does_not_answer_is_named_before_pip_waits_for_it(tmp_path, monkeypatch):
     monkeypatch.setattr(offline, "fetch", lambda *_: pytest.fail("pip was started"))
-    with pytest.raises(ValueError, match="http://127.0.0.1:9/whl does not answer"):
+    with pytest.raises(ValueError, match="http://127.0.0.1:9/whl does not answer.*CUDA"):
         offline.fill(tmp_path / "stick", index="http://127.0.0.1:9/whl")

@@ -5,6 +5,7 @@ writes into a cell's metadata, or by the cell's id where the metadata are gone.
 """
 
 import copy
+import json
 
 from nbgrader.utils import is_solution
 
@@ -21,9 +22,13 @@ def read(path):
     if path.stat().st_size > LARGEST_FILE:
         raise ValueError(f"larger than {LARGEST_FILE // 10**6} MB")
     try:
-        cells = lessons.read(path).cells
-    except (ValueError, RecursionError, TypeError, AttributeError):
-        raise ValueError("not a notebook") from None
+        cells = lessons.nbformat.v4.reads(path.read_text(encoding="utf-8-sig")).cells
+    except json.JSONDecodeError as error:
+        raise ValueError(f"not a notebook that can be read: JSON error at line {error.lineno}") from None
+    except (ValueError, RecursionError, TypeError, AttributeError, KeyError):
+        raise ValueError("not a notebook that can be read") from None
+    if not isinstance(cells, list):
+        raise ValueError("not a notebook that can be read: its cells are no list")
     cells = [cell for cell in cells if isinstance(cell, dict) and isinstance(cell.get("source"), str)]
     if sum(len(cell["source"]) + len(str(cell.get("attachments", ""))) for cell in cells) > LARGEST:
         raise ValueError(f"larger than {LARGEST // 10**6} MB without its outputs")
@@ -55,12 +60,23 @@ def assignment_of(cells, released):
         equal = sum(cell.source.strip() in sources for cell in notebook.cells)
         if (shared, equal) > best[:2] and shared:
             best = (shared, equal, assignment)
-    if not best[0]:
+    answers = sum(is_solution(cell) for cell in released[best[2]].cells) if best[0] else 0
+    if 2 * best[0] < answers or not answers:
+        refuse_lesson(cells)
+    if not answers:
         raise ValueError("not one of the course's assignments: it has none of their answer cells")
-    answers = sum(is_solution(cell) for cell in released[best[2]].cells)
     if 2 * best[0] < answers:
         raise ValueError(f"only {best[0]} of the {answers} answer cells of {best[2]}; is it another notebook?")
     return best[2]
+
+
+def refuse_lesson(cells, root=lessons.ROOT):
+    """Raise ValueError if cells are most of a lesson."""
+    found = {cell.get("id") for cell in cells}
+    for path in sorted((root / "notebooks" / "en").glob("*.ipynb")):
+        known = set(lessons.ids(lessons.read(path)))
+        if 2 * len(found & known) > len(known):
+            raise ValueError(f"this is the lesson {path.stem}, not its assignment")
 
 
 def take_over(cells, released):
@@ -78,7 +94,8 @@ def take_over(cells, released):
             repairs += [f"cell {name} was missing and is back"] if not same else []
             if any(other["source"].strip() != cell.source.strip() for other in same):
                 repairs.append(f"cell {name} was changed and is as it was")
-    return notebook, repairs + moved(found, known) + left_out(found, released)
+    blank = ["no answer was written"] if notebook == released else []
+    return notebook, repairs + moved(found, known) + left_out(found, released) + blank
 
 
 def put_answer(cell, name, same):
@@ -115,4 +132,4 @@ def left_out(found, released):
         and cell.get("id") not in ids
         and cell["source"].strip() not in texts
     ]
-    return [f"{len(own)} code cells of the student's own were left out"] if own else []
+    return [f"code cells of the student's own, left out: {len(own)}"] if own else []

@@ -15,15 +15,18 @@ cells does no harm; lesson and language are told from the cells, not from names.
 name each folder is a student; any other file names its student: ada_01_layernorm.ipynb, or 01_layernorm.ipynb in
 a folder ada or in ada.zip. A second notebook for the same assignment is a second attempt, ada~2; the same file, or
 the same answers, once more are not. The file predictions.json, which lies beside a student's notebooks, goes into
-DIR/predictions. If a name is wrong, delete its folder in DIR/submitted, rename the file and collect it again.
+DIR/predictions. If a name is wrong, write a line "as found,right name" into DIR/names.csv, delete the wrong name's
+folder in DIR/submitted and collect again.
 
 grade runs the checks of what is new or changed (of everything with --again), two submissions at a time, writes
 the feedback into DIR/feedback and the marks into DIR/marks.csv: one row a student, for each lesson the best of all
-attempts, in whatever language. Written answers wait for you in nbgrader's formgrader; grade once more afterwards
+attempts, in whatever language, and a note of what waits and of what collect repaired. A course without English gets
+semicolons and decimal commas, as Excel writes them there. Written answers wait for you in nbgrader's formgrader; grade once more afterwards
 for the new table and the feedback with your points.
 
 predictions makes one page, predictions.html, of the students' predictions, in files or folders as for collect:
-for each question what the class believed and what was measured. It names no student without --names.
+for each question what the class believed and what was measured. It lies in the folder in which you are, unless
+--out names another place, and names no student without --names.
 
 release writes notebooks/<lang>/assignments, what students get, from notebooks/<lang>/solutions. For authors.
 
@@ -59,7 +62,7 @@ def arguments():
     maker.add_argument("--lang", action="append", choices=LANGUAGES, help="a language; all three without")
     for command in (collector, shower):
         command.add_argument("files", metavar="FILES", nargs="+", type=Path, help="files, or folders of them")
-    shower.add_argument("--lang", choices=LANGUAGES, default="en", help="the language of the page; English without")
+    shower.add_argument("--lang", action="append", choices=LANGUAGES, help="the page's language; English without")
     shower.add_argument("--names", action="store_true", help="also say who chose what")
     shower.add_argument("--out", metavar="FILE", type=Path, default=Path("predictions.html"), help="the page to write")
     grader.add_argument("--again", action="store_true", help="also what has been graded already")
@@ -77,7 +80,10 @@ def perform(args, root):
     if args.command == "predictions":
         import class_predictions  # matplotlib takes a second
 
-        return class_predictions.write(args.files, args.out, args.lang, args.names)
+        lang, *more = args.lang or ["en"]
+        if more:
+            raise ValueError("a page has one language; run this again for the other, with another --out")
+        return class_predictions.write(args.files, args.out, lang, args.names)
     return marks.grade(args.directory, args.again)
 
 

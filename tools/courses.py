@@ -128,13 +128,23 @@ def place_of(directory, student, assignment):
     return directory / "submitted" / student / assignment / f"{assignment.rpartition('-')[0]}.ipynb"
 
 
-def submit(directory, student, assignment, notebook, seconds):
-    """Write a submission with the time of its file; if it has changed, drop what was graded before."""
+def submit(directory, student, assignment, notebook, seconds, repairs=()):
+    """Write a submission with the time of its file and its repairs; if it has changed, drop what was graded before."""
     file = place_of(directory, student, assignment)
     if lessons.write(file, notebook):
         forget(directory, student, assignment)
         stamp = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
         file.with_name("timestamp.txt").write_text(stamp + "\n")
+    record = file.with_name("repairs.txt")
+    record.unlink(missing_ok=True)
+    if repairs:
+        record.write_text("\n".join(repairs), encoding="utf8")
+
+
+def repairs_of(directory, student, assignment):
+    """Return what was repaired in a submission, one phrase each."""
+    file = place_of(directory, student, assignment).with_name("repairs.txt")
+    return file.read_text(encoding="utf8").splitlines() if file.exists() else []
 
 
 def submissions(directory):

@@ -21,10 +21,19 @@ from nbgrader.preprocessors import ClearHiddenTests, ClearSolutions, Execute, Nb
 from nbgrader.utils import is_grade, is_solution
 from traitlets import Integer
 
+from lessons import BARS
+
 TOOLS = Path(__file__).resolve().parent
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])  # nbgrader calls alembic
 TEXT_STUBS = {"en": "Your answer", "de": "Deine Antwort", "sv": "Ditt svar"}
 KEPT = re.compile(r"PATH|LANG|LC_\w+|TZ|SYSTEMROOT|VIRTUAL_ENV|PYTHON\w*|LD_LIBRARY_PATH|NBGRADER_\w+|JPY_\w+", re.I)
+STYLE = """<meta name="viewport" content="width=device-width, initial-scale=1">
+<style>
+pre { white-space: pre-wrap !important; overflow-wrap: anywhere; word-break: normal; }
+summary { display: list-item; }
+div.nbgrader_cell .panel-heading { height: auto; overflow: hidden; }
+</style>
+</head>"""
 SHORTEST = 8  # characters of a hidden line that is looked for in outputs; shorter ones stand everywhere
 
 
@@ -50,7 +59,9 @@ class ExecuteApart(Execute):
     most_restarts = Integer(4, help="kernels that a notebook may end or block").tag(config=True)
 
     def preprocess(self, nb, resources):
-        self.ending, self.written = set(), {}
+        message = f"stopped after {self.timeout} s"
+        stopped = {"ename": "CellTimeoutError", "evalue": message, "traceback": [f"CellTimeoutError: {message}"]}
+        self.ending, self.written, self.error_on_timeout = set(), {}, stopped
         while True:
             with TemporaryDirectory(prefix="answers-", ignore_cleanup_errors=True) as self.room:
                 try:
@@ -67,7 +78,11 @@ class ExecuteApart(Execute):
             cell.outputs = [new_output("error", ename="DeadKernelError", evalue=message, traceback=[message])]
             return cell, resources
         # a check stays out of In and the history, from which a later cell could print it
-        return self.execute_cell(cell, index, store_history=not is_grade(cell)), resources
+        cell = self.execute_cell(cell, index, store_history=not is_grade(cell))
+        names = [output.get("ename") for output in cell.get("outputs", [])]
+        if "CellTimeoutError" in names:  # it was interrupted for that
+            cell.outputs = [output for output, name in zip(cell.outputs, names) if name != "KeyboardInterrupt"]
+        return cell, resources
 
     def setup_kernel(self, **kwargs):
         return super().setup_kernel(**kwargs | {"cwd": self.room, "env": self.environment()})
@@ -141,7 +156,7 @@ class Formulas(IPythonRenderer):
         return formula(body, False)
 
     def block_math(self, body):
-        return formula(body, True)
+        return f'<div style="overflow-x: auto">{formula(body, True)}</div>'
 
 
 def formula(text, display):
@@ -153,7 +168,7 @@ def formula(text, display):
 
 
 class Feedback(HTMLExporter):
-    """nbgrader's page of feedback without MathJax, which it would load from the network."""
+    """nbgrader's page of feedback for a phone as well, without MathJax and the bars, which lead out of the page."""
 
     @pass_context
     def markdown2html(self, context, source):
@@ -161,8 +176,10 @@ class Feedback(HTMLExporter):
         return MarkdownWithMath(renderer=Formulas(escape=False, attachments=pictures)).render(source)
 
     def from_notebook_node(self, nb, resources=None, **kw):
+        nb.cells = [cell for cell in nb.cells if cell.get("id") not in BARS]
         page, resources = super().from_notebook_node(nb, resources, **kw)
-        return re.sub("<!-- Load mathjax -->.*?<!-- End of mathjax configuration -->", "", page, flags=re.S), resources
+        page = re.sub("<!-- Load mathjax -->.*?<!-- End of mathjax configuration -->", "", page, flags=re.S)
+        return page.replace("</head>", STYLE, 1), resources
 
 
 class DropWarnings(NbGraderPreprocessor):

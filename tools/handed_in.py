@@ -1,5 +1,6 @@
 """What students hand in: the files, whose they are, and how they come into a course."""
 
+import csv
 import json
 import os
 import re
@@ -20,6 +21,7 @@ NO_NAMES = ("assignments", "notebooks", "submitted")  # folders that are no stud
 
 ATTEMPT = "~"  # ada~2 is Ada's second attempt
 BETWEEN = r"[\s_.-]"
+CANVAS = r"(_late)?_\d{3,}_\d{3,}(_.*|-\d+)?$"  # what Canvas puts after a name, with the student's own file name
 MARKS = (  # what browsers, editors and Moodle add to a name
     r"_\d+_assignsubmission_\w*",
     r"\(\d+\)",
@@ -35,28 +37,47 @@ def collect(directory, paths):
         raise ValueError(f"there is no {', '.join(missing)}")
     released, record = courses.released_notebooks(directory), directory / "collected.json"
     origins = json.loads(record.read_text(encoding="utf8")) if record.exists() else {}
-    report, good = [], True
+    report, good, names = [], True, corrected(directory)
     for file, folder in tqdm(list(files_of(paths, directory / "unpacked")), unit="file", leave=False):
         try:
-            report.append(f"{file}: " + take(directory, file, folder, released, origins))
+            report.append(f"{file}: " + take(directory, file, folder, released, origins, names))
         except (ValueError, OSError) as error:
             report.append(f"{file}: skipped, {error}")
             good = False
     record.write_text(json.dumps(origins, indent=1, ensure_ascii=False), encoding="utf8")
-    return report, good
+    return report + alike(directory), good
 
 
-def take(directory, file, folder, released, origins):
+def corrected(directory):
+    """Return name as found → right name, from names.csv, where a comma or, as from Excel, a semicolon is between."""
+    file = directory / "names.csv"
+    text = file.read_text(encoding="utf-8-sig") if file.exists() else ""
+    rows = csv.reader(text.splitlines(), delimiter=";" if ";" in text else ",")
+    return {plain(row[0]): plain(row[1]) for row in rows if len(row) > 1 and plain(row[1])}
+
+
+def alike(directory):
+    """Return a line of the report for the names in a course that differ only in case."""
+    names = {}
+    for student, _ in courses.submissions(directory):
+        name = student.partition(ATTEMPT)[0]
+        names.setdefault(name.casefold(), set()).add(name)
+    twins = [", ".join(sorted(same)) for same in names.values() if len(same) > 1]
+    return [f"names that differ only in case: {same}; if this is one student, see names.csv" for same in twins]
+
+
+def take(directory, file, folder, released, origins, names):
     """Put a file into a course; return whose it is and what was repaired. Raises ValueError if it cannot be used."""
     if is_predictions(file):
-        return keep_predictions(directory, file, folder, origins)
+        return keep_predictions(directory, file, folder, origins, names)
     cells = answers.read(file)
     assignment = answers.assignment_of(cells, released)
     student = student_of(file, folder, courses.lesson_names(released))
+    student = names.get(student, student)
     notebook, repairs = answers.take_over(cells, released[assignment])
     free = lambda name: courses.submitted(directory, name, assignment) in (None, notebook)
     attempt = attempt_of(student, assignment, str(file.resolve()), origins, free)
-    courses.submit(directory, attempt, assignment, notebook, file.stat().st_mtime)
+    courses.submit(directory, attempt, assignment, notebook, file.stat().st_mtime, repairs)
     return f"{attempt}, {assignment}" + (": " if repairs else "") + "; ".join(repairs)
 
 
@@ -118,7 +139,7 @@ def is_predictions(file):
 def predictions(file):
     """Return what a file of predictions holds, question → entry. Raises ValueError if it is none."""
     try:
-        found = json.loads(file.read_text(encoding="utf8")) if file.stat().st_size < answers.LARGEST else None
+        found = json.loads(file.read_text(encoding="utf-8-sig")) if file.stat().st_size < answers.LARGEST else None
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
@@ -128,31 +149,40 @@ def predictions(file):
 
 def predictor_of(file, folder):
     """Return the name of the student whose predictions these are; a file "predictions (1).json" is a student of its own
-    unless its folder names one."""
+    unless its folder names one. Raises ValueError for a loose file among the folders of students."""
     if folder is None and file.name != "predictions.json":
         return without_marks(file.stem, ["_predictions"]) or file.stem
+    beside = (part.name for part in file.parent.iterdir() if part.is_dir() and part.name[0] not in "._")
+    if folder is None and any(without_marks(name, []) not in ("", *NO_NAMES) for name in beside):
+        raise ValueError("put it in a folder with the student's name")
     return student_of(file, folder and folder.partition(ATTEMPT)[0], ["_predictions"])
 
 
 def without_marks(text, names):
     """Return a name without a lesson's name, a language and the marks of copies, as a folder may be called."""
-    text = unicodedata.normalize("NFC", text)
+    text = re.sub(CANVAS, "", unicodedata.normalize("NFC", text), flags=re.I)
     for name in names:
         number, *words = name.split("_")
         words = f"{BETWEEN}*".join(map(re.escape, words))
         text = re.sub(f"{BETWEEN}*({number}|{number.lstrip('0')})?{BETWEEN}*{words}", "", text, flags=re.I)
     for mark in MARKS:
         text = re.sub(mark, "", text, flags=re.I)
+    return plain(text)
+
+
+def plain(text):
+    """Return a name as a folder may be called."""
     return re.sub(r"[^\w.@-]+", "_", text).strip("_.-")[:80]
 
 
-def keep_predictions(directory, file, folder, origins):
+def keep_predictions(directory, file, folder, origins, names):
     """Copy a student's predictions into the course; return whose they are. Raises ValueError if it holds none."""
     found, place = predictions(file), directory / "predictions"
     text = json.dumps(found, indent=1)
     kept = lambda name: place / name / "predictions.json"
     free = lambda name: not kept(name).is_file() or kept(name).read_text(encoding="utf8") == text
-    name = attempt_of(predictor_of(file, folder), "predictions", str(file.resolve()), origins, free)
+    student = predictor_of(file, folder)
+    name = attempt_of(names.get(student, student), "predictions", str(file.resolve()), origins, free)
     kept(name).parent.mkdir(parents=True, exist_ok=True)
     kept(name).write_text(text, encoding="utf8")
     return f"{name}, predictions"

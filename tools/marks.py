@@ -45,11 +45,19 @@ def grade(directory, again=False):
     failures = {job: failure for job, failure in failures.items() if failure}
     with gradebook:
         graded = {"/".join(job): state(directory, gradebook, *job) for job in found if job not in failures}
-        header, rows = marks(gradebook, found, failures)
+        header, rows = marks(directory, gradebook, found, failures)
     record.write_text(json.dumps(graded, indent=1, ensure_ascii=False), encoding="utf8")
-    with open(directory / "marks.csv", "w", newline="", encoding="utf-8-sig") as file:  # so that Excel reads it
-        csv.writer(file).writerows([header, *rows])
+    write_table(directory, header, rows)
     return table([header, *rows]) + [f"written to {directory / 'marks.csv'}"], not failures
+
+
+def write_table(directory, header, rows):
+    """Write marks.csv as Excel reads it: where German and Swedish are spoken, with ; and a decimal comma."""
+    english = any((directory / "release").glob("*-en"))
+    if not english:
+        rows = [[name, *(cell.replace(".", ",") for cell in cells), note] for name, *cells, note in rows]
+    with open(directory / "marks.csv", "w", newline="", encoding="utf-8-sig") as file:
+        csv.writer(file, delimiter="," if english else ";").writerows([header, *rows])
 
 
 def clear(directory, gradebook, found):
@@ -91,14 +99,17 @@ def grade_apart(directory, student, assignment):
         return (result.stderr.strip().split("\n")[-1] or f"ended with code {result.returncode}")[:200]
 
 
-def marks(gradebook, found, failures):
+def marks(directory, gradebook, found, failures):
     """Return the header and the rows of the table: for each student and lesson the best of all attempts."""
     names, attempts, notes, most = courses.lesson_names(assignment for _, assignment in found), {}, {}, {}
     for student, assignment in found:
         name, lesson = student.partition(ATTEMPT)[0], assignment.rpartition("-")[0]
         most[lesson] = gradebook.find_assignment(assignment).max_score
         score, note = mark(gradebook, student, assignment, failures.get((student, assignment)))
-        notes.setdefault(name, []).extend([f"{assignment}: {note}"] if note else [])
+        told = [note] if note else []
+        attempt = f" (attempt {student.partition(ATTEMPT)[2]})" if ATTEMPT in student else ""
+        told += courses.repairs_of(directory, student, assignment)
+        notes.setdefault(name, []).extend(f"{assignment}: {text}{attempt}" for text in told)
         scores = attempts.setdefault(name, {}).setdefault(lesson, {})
         scores |= {} if score is None else {f"{student}/{assignment}": score}
     rows = []
@@ -119,8 +130,7 @@ def mark(gradebook, student, assignment, failure):
         submission = gradebook.find_submission(assignment, student)
     except MissingEntry:
         return None, "not graded"
-    attempt = f" (attempt {student.partition(ATTEMPT)[2]})" if ATTEMPT in student else ""
-    return submission.score, f"a written answer waits{attempt}" if submission.needs_manual_grade else ""
+    return submission.score, "a written answer waits" if submission.needs_manual_grade else ""
 
 
 def table(rows):

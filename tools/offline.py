@@ -3,10 +3,9 @@
     python tools/offline.py DIR [--lang de] [--platform NAME] [--extra-index-url URL]
 
 This needs the network. It puts into DIR the packages for this platform or the one named, the weights from the hub
-(or from the cache), their hashes checked, and the project without the solutions and the pages for teachers. Run it
-again to continue after a break, for the latest notebooks, or for a further platform. --lang is what install.py speaks
-and the language of the lesson that opens first. For Linux without a GPU, the index
-https://download.pytorch.org/whl/cpu keeps CUDA out.
+(or from the cache), their hashes checked, and the project without the solutions. Run it again to continue after a
+break, for the latest notebooks, or for a further platform. --lang is what install.py speaks and the language of the
+lesson that opens first. For Linux without a GPU, the index https://download.pytorch.org/whl/cpu keeps CUDA out.
 
 Then, without a network, on each computer with Python 3.11: python3.11 DIR/install.py [FOLDER]
 """
@@ -37,9 +36,7 @@ PLATFORMS = {  # as install.py calls them → uv's name, pip's tags
 }
 PLATFORMS["linux-x86_64"][1].extend(f"manylinux{year}_x86_64" for year in (2014, 2010, 1))
 PROJECT = ("LICENSE", "README.md", "helpers", "notebooks", "pyproject.toml", "requirements.txt", "tools")
-NOT_FOR_STUDENTS = shutil.ignore_patterns(
-    "solutions", "teachers.md", "__pycache__", ".*", "predictions.json*", "*.egg-info"
-)
+NOT_FOR_STUDENTS = shutil.ignore_patterns("solutions", "__pycache__", ".*", "predictions.json*", "*.egg-info")
 
 
 def fill(stick, lang="en", platform=None, index=None, root=ROOT):
@@ -90,7 +87,8 @@ def ask(index):
     except urllib.error.HTTPError:
         pass  # an answer, too
     except OSError as error:
-        raise ValueError(f"{index} does not answer ({error}); try again later, or leave it out") from None
+        without = "without it, Linux fetches gigabytes of CUDA"
+        raise ValueError(f"{index} does not answer ({error}); try again later; {without}") from None
 
 
 def packages(root):
