@@ -71,9 +71,7 @@ def test_saved_in_lab_all_is_fine_but_the_outputs_and_reopened_it_works_again(la
     notebook = browser.Notebook(page, address, name)
     notebook.run_all()
     notebook.save()
-    findings = [
-        finding for finding in inspection.check(root) if "run it with" not in finding and "run the" not in finding
-    ]
+    findings = [finding for finding in inspection.check(root) if "; run it: " not in finding]
     assert findings == []
     notebook.shut_down()
     notebook = browser.Notebook(page, address, name)

@@ -98,7 +98,7 @@ def test_numbers_of_a_page_that_differ_are_found_until_someone_means_them(tree):
     with (tree.root / "notebooks/sv/teachers.md").open("a", encoding="utf8") as page:
         page.write("\n1,5 av 12.\n")
     [found] = pages.check(tree.root)
-    assert "numbers differ, none only in English, 1.5 12 only here" in found and "translated teachers" in found
+    assert "numbers differ, none only in English, 12 only here" in found and "translated teachers" in found
     perform(tree, "translated", "teachers")
     assert pages.check(tree.root) == []
     tree.replace("notebooks/sv/teachers.md", "av 12", "av 13")
