@@ -81,12 +81,12 @@ def written(source, language, at, terms=True):
         yield from wording.alternative(alt, language, at)
 
 
-# the wording of the README
+# the wording of the READMEs
 
 
 def page_words(root):
-    """Find what is wrong with the wording of the README, which is English."""
-    for path in sorted(root.glob("*.md")):
+    """Find what is wrong with the wording of the READMEs, which are English."""
+    for path in sorted([*root.glob("*.md"), *root.glob("tools/*.md")]):
         source, at = path.read_text(encoding="utf8"), path.relative_to(root).as_posix()
         yield from wording.words(prose.plain(prose.without_titles(source, "en")), "en", at)
 

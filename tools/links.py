@@ -22,7 +22,9 @@ def check(root, books):
 
 def pages(root):
     """Return the Markdown files of the project."""
-    return sorted([*root.glob("*.md"), *root.glob("helpers/**/*.md"), *root.glob("notebooks/**/*.md")])
+    return sorted(
+        [*root.glob("*.md"), *root.glob("tools/*.md"), *root.glob("helpers/**/*.md"), *root.glob("notebooks/**/*.md")]
+    )
 
 
 def dead(root, path, source, at):

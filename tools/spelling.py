@@ -57,7 +57,7 @@ def texts(root):
             yield language, f"helpers/text/{language}.toml#{key}", re.sub(r"\{\w*\}", " ", text)
         for at, text in catalogue.sentences_of(root, language).items():
             yield language, at, re.sub(r"\{\w*\}", " ", prose.plain(text or ""))
-    for path in sorted(root.glob("*.md")):
+    for path in sorted([*root.glob("*.md"), *root.glob("tools/*.md")]):
         source = re.sub(r"^    .*$", "", path.read_text(encoding="utf8"), flags=re.M)  # indented code
         yield "en", path.relative_to(root).as_posix(), words_of(source, "en")
     for language, names in pages.load(root).items():
