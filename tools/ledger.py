@@ -13,7 +13,7 @@ VERDICTS = ("true", "depends", "false", "open")
 FIELDS = ("lesson", "said_by", "verdict", "source", "bounds", *catalogue.PARTS)
 CHECKED = re.compile(r'claims\.check\(\s*"([\w-]+)"(?:.*\bon="(\w+)")?')
 CARD = re.compile(
-    r'<div class="claim" data-claim="([\w-]+)" data-within="(\w+)"(?: data-on="(\w+)" data-value="([^"]+)")?'
+    r'<div class="claim" data-claim="([\w-]+)" data-within="(\w+)" data-on="(\w+)" data-value="([^"]+)"'
     r"[^>]*>(.*?)</div>",
     re.S,
 )
