@@ -2,17 +2,16 @@
 
 import errno
 import hashlib
-import html
 import json
 import re
 import shutil
+import textwrap
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from IPython.display import display
 from safetensors import safe_open
 from safetensors.torch import load_file
 
@@ -66,10 +65,11 @@ class Model:
         return ["".join(shown.get(c, c if c.isprintable() else ascii(c)[1:-1]) for c in label) for label in labels]
 
 
-def load(name, tell=lambda sentence: display({"text/html": html.escape(sentence), "text/plain": sentence}, raw=True)):
+def load(name, tell=lambda text: print(textwrap.fill(text, 72, break_on_hyphens=False, break_long_words=False))):
     """Return the Model "gpt2", "gpt1" or "bundled/…"; its name tells whether a bundled model stands in.
 
     tell gets each sentence for the reader: before a download, and when a bundled model stands in, with the reason.
+    By default it is printed, in lines that JupyterLab does not break within a word.
     Raises ValueError for an unknown name."""
     if language.one_of(NAMES, name, "load.unknown") in BUNDLED:
         return _bundled(name)

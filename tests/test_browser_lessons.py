@@ -1,6 +1,7 @@
 """Every lesson and assignment of every language in JupyterLab: Run All, accessibility in both themes, saving."""
 
 import json
+import re
 import shutil
 
 import pytest
@@ -71,8 +72,8 @@ def test_saved_in_lab_all_is_fine_but_the_outputs_and_reopened_it_works_again(la
     notebook = browser.Notebook(page, address, name)
     notebook.run_all()
     notebook.save()
-    findings = [finding for finding in inspection.check(root) if "; run it: " not in finding]
-    assert findings == []
+    ran = re.compile("; run it: |or executed; assignments")  # the tests above have run and saved the others
+    assert [finding for finding in inspection.check(root) if not ran.search(finding)] == []
     notebook.shut_down()
     notebook = browser.Notebook(page, address, name)
     notebook.shot("reopened")

@@ -109,7 +109,8 @@ def assert_stand_in(model, printed, key, name="gpt2", code=None):
         why=why,
         how=language.say(f"load.{key}_how"),
     )
-    assert printed.splitlines()[-1] == sentence
+    assert " ".join(printed.split()).endswith(sentence)
+    assert all(len(line) <= 72 or " " not in line for line in printed.splitlines())
     assert printed.count("bundled/") == 1
 
 
@@ -122,7 +123,7 @@ def test_download_then_cache_without_network(name, hub, folders, capsys, monkeyp
     printed = capsys.readouterr()
     size = sum((folders[name] / file).stat().st_size for file in models.FILES) / 1e6
     title = models.CHECKPOINTS[name]["title"]
-    assert printed.out == language.say("load.download", title=title, host=hub.url, size=size) + "\n"
+    assert " ".join(printed.out.split()) == language.say("load.download", title=title, host=hub.url, size=size)
     assert "100%" in printed.err
     hub.requests.clear()
     assert_real(models.load(name), folders, name)
@@ -478,13 +479,11 @@ def test_processes(hub, checkpoints, package, tmp_path):
     run = lambda **environment: load_in_process(checkpoints, package, **environment)
     name, seconds, lines, imported = run(**home, HF_ENDPOINT="http://hub.invalid", lang="sv")
     assert name == "bundled/ln-pre" and seconds < 8
-    assert lines == [
-        line for line in lines if re.search("ansluta till http://hub.invalid|hub.invalid svarar inte", line)
-    ]
+    assert re.search("ansluta till http://hub.invalid|hub.invalid svarar inte", " ".join(lines))
     assert imported == []
 
     name, _, lines, _ = run(**home, HF_ENDPOINT=hub.url, lang="de")
-    assert name == "gpt2" and len(lines) == 1 and lines[0].startswith("GPT-2 small wird von")
+    assert name == "gpt2" and len(lines) == 2 and lines[0].startswith("GPT-2 small wird von")
 
     hub.requests.clear()
     name, _, lines, _ = run(**home, HF_ENDPOINT=hub.url, HF_HUB_OFFLINE="1")

@@ -56,7 +56,10 @@ def card(said, within="true"):
     """Return a fault: the cell `picture` shows a card of the ledger's claim on which `said` stands instead."""
     texts = "<b>Stämmer</b> · Den växer.<br>Uppmätt här: strömmens längd = 7.<br>Det stämmer. <small>{}</small>"
     text = texts.format("Källa: Ioffe &amp; Szegedy 2015.").replace(*said)
-    return html("sv", f'<div class="claim" data-claim="grows" data-within="{within}" style="x">{text}</div>')
+    return html(
+        "sv",
+        f'<div class="claim" data-claim="grows" data-within="{within}" data-on="cell" data-value="6.0" style="x">{text}</div>',
+    )
 
 
 def file(name, old, new):
@@ -303,7 +306,7 @@ FAULTS = {
     "source of a claim": (card(("2015", "2016")), f"{SV}#picture", "grows has changed"),
     "what a claim measures": (card(("längd", "bredd")), f"{SV}#picture", "grows has changed"),
     "claim that is gone": (
-        html("de", '<div class="claim" data-claim="shrinks" data-within="true"></div>'),
+        html("de", '<div class="claim" data-claim="shrinks" data-within="true" data-on="cell" data-value="1.0"></div>'),
         f"{DE}#picture",
         "has no claim shrinks; correct the name",
     ),
