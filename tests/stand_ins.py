@@ -4,7 +4,7 @@ import json
 import shutil
 from pathlib import Path
 
-import hub
+import loopback_hub
 from helpers import models
 
 ROOT = Path(__file__).parents[1]
@@ -12,8 +12,8 @@ REPOS = {"gpt2": "openai-community/gpt2", "gpt1": "openai-community/openai-gpt"}
 
 
 def make_folders(root, **shape):
-    """Write both repositories' folders below `root`; shape as in `hub.make_gpt2_folder`. Return name → folder."""
-    makers = {"gpt2": hub.make_gpt2_folder, "gpt1": hub.make_gpt1_folder}
+    """Write both repositories' folders below `root`; shape as in `loopback_hub.make_gpt2_folder`. Return name → folder."""
+    makers = {"gpt2": loopback_hub.make_gpt2_folder, "gpt1": loopback_hub.make_gpt1_folder}
     return {name: make(Path(root) / name, **shape) for name, make in makers.items()}
 
 
@@ -25,7 +25,7 @@ def copy_project(target, folders):
     text = table.read_text(encoding="utf8")
     sections = []
     for name, folder in folders.items():
-        pins = hub.checkpoint(folder, REPOS[name], models.CHECKPOINTS[name]["bundled"])
+        pins = loopback_hub.checkpoint(folder, REPOS[name], models.CHECKPOINTS[name]["bundled"])
         sections.append(f"[{name}]\n" + "".join(f"{key} = {_toml(value)}\n" for key, value in pins.items()))
     table.write_text("\n".join([*sections, text[text.index("[reasons]") :]]), encoding="utf8")
     return target
@@ -41,5 +41,5 @@ def serve(folders):
     """Return a hub on loopback that serves these folders, with their hashes computed."""
     for folder in folders.values():
         for file in folder.iterdir():
-            hub.hashes(file)
-    return hub.Hub({REPOS[name]: folder for name, folder in folders.items()})
+            loopback_hub.hashes(file)
+    return loopback_hub.Hub({REPOS[name]: folder for name, folder in folders.items()})

@@ -8,7 +8,7 @@ import torch
 from safetensors import safe_open
 
 import train_bundled
-from helpers import gpt
+from helpers import gpt, models
 from helpers.language import LANGUAGES
 
 BUNDLED = Path(gpt.__file__).parent / "bundled"
@@ -34,7 +34,7 @@ def mean_held_out(name):
 
 def test_all_five_models_are_shipped_and_nothing_else_in_at_most_16_mb():
     assert {path.stem for path in BUNDLED.glob("*.safetensors")} == set(FAMILY)
-    assert len(FAMILY) == 5
+    assert models.BUNDLED == tuple(f"bundled/{name}" for name in FAMILY) and len(FAMILY) == 5
     assert sum(path.stat().st_size for path in BUNDLED.rglob("*") if path.is_file()) <= 16e6
 
 

@@ -40,8 +40,8 @@ def test_axes_write_numbers_as_the_language_does(shown, lang, comma):
     figures.bars(["x", "y"], {"a": [0.25, 1.0]}, "axis.block_only", "axis.rms_only")
     for picture in shown:
         other = {"0.5": "0,5", "0,5": "0.5"}[comma]
-        assert any(t.startswith(comma) or t == "0" for t in texts(picture))
-        assert not [t for t in texts(picture) if t.startswith(other)]
+        assert any(t.startswith(comma[:2]) for t in texts(picture))
+        assert not [t for t in texts(picture) if t.startswith(other[:2])]
 
 
 def test_log_axis_is_logarithmic_and_numbers_are_plain(shown):

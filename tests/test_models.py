@@ -14,10 +14,10 @@ import time
 import pytest
 import torch
 from huggingface_hub import close_session, constants, get_session
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 
-import hub as loopback
-from helpers import gpt, language, models
+import loopback_hub as loopback
+from helpers import language, models
 
 REPOS = {"gpt2": "openai-community/gpt2", "gpt1": "openai-community/openai-gpt"}
 NORMS = {"ln": "layernorm", "rms": "rmsnorm"}
@@ -41,22 +41,6 @@ def folders(tmp_path_factory):
     }
 
 
-@pytest.fixture(scope="module")
-def package(tmp_path_factory):
-    """Where bundled/ is: the package, or until its weights are there, a folder with random ones."""
-    home = models.__file__
-    if all(os.path.exists(os.path.join(os.path.dirname(home), f"{name}.safetensors")) for name in models.BUNDLED):
-        return home
-    root = tmp_path_factory.mktemp("package")
-    (root / "bundled").mkdir()
-    for name in models.BUNDLED:
-        norm, placement = name.removeprefix("bundled/").split("-")
-        decoder = gpt.Decoder(gpt.Config(256, 128, 24, 12, 4, placement, NORMS[norm]))
-        weights = {key: value.half() for key, value in decoder.state_dict().items()}
-        save_file(weights, root / f"{name}.safetensors", metadata={"config": json.dumps(vars(decoder.config))})
-    return str(root / "models.py")
-
-
 @pytest.fixture
 def checkpoints(folders):
     entry = lambda name, **kw: loopback.checkpoint(folders[name], REPOS[name], STANDINS[name], **kw)
@@ -64,14 +48,13 @@ def checkpoints(folders):
 
 
 @pytest.fixture
-def hub(folders, package, checkpoints, tmp_path, monkeypatch):
+def hub(folders, checkpoints, tmp_path, monkeypatch):
     """A healthy hub and an empty cache; the pins are those of the two small models."""
     with loopback.Hub({REPOS[name]: folder for name, folder in folders.items()}) as server:
         point_to(monkeypatch, server.url)
         monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "home" / "hub"))
         monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
         monkeypatch.setattr(models, "CHECKPOINTS", checkpoints)
-        monkeypatch.setattr(models, "__file__", package)
         yield server
     close_session()
     language.use("en")
@@ -453,7 +436,6 @@ from helpers import language, models
 imported = [name for name in ("transformers", "huggingface_hub", "tokenizers") if name in sys.modules]
 given = json.loads(sys.stdin.read())
 models.CHECKPOINTS.update(given["checkpoints"])
-models.__file__ = given["package"]
 language.use(given["language"])
 start = time.monotonic()
 found = models.load("gpt2")
@@ -461,9 +443,9 @@ print(json.dumps([found.name, time.monotonic() - start, imported, "transformers"
 """
 
 
-def load_in_process(checkpoints, package, lang="en", **environment):
+def load_in_process(checkpoints, lang="en", **environment):
     """Return (name of the model, seconds, lines before it, what `import helpers.models` brought along)."""
-    given = json.dumps({"checkpoints": checkpoints, "package": package, "language": lang})
+    given = json.dumps({"checkpoints": checkpoints, "language": lang})
     environment = {key: value for key, value in os.environ.items() if not key.startswith("HF_")} | environment
     run = subprocess.run([sys.executable, "-c", SCRIPT], input=given, env=environment, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
@@ -474,9 +456,9 @@ def load_in_process(checkpoints, package, lang="en", **environment):
     return name, seconds, lines, imported
 
 
-def test_processes(hub, checkpoints, package, tmp_path):
+def test_processes(hub, checkpoints, tmp_path):
     home = {"HF_HOME": str(tmp_path / "fresh")}
-    run = lambda **environment: load_in_process(checkpoints, package, **environment)
+    run = lambda **environment: load_in_process(checkpoints, **environment)
     name, seconds, lines, imported = run(**home, HF_ENDPOINT="http://hub.invalid", lang="sv")
     assert name == "bundled/ln-pre" and seconds < 8
     assert re.search("ansluta till http://hub.invalid|hub.invalid svarar inte", " ".join(lines))

@@ -4,6 +4,7 @@ import tomllib
 
 import pytest
 
+import catalogue
 import comparison
 import inspection
 import lessons
@@ -486,3 +487,14 @@ def test_markdown_is_taken_apart():
 )
 def test_the_language_of_a_text_is_recognised(text, language):
     assert prose.language_of(text) == language
+
+
+def test_two_mistakes_of_one_name_are_found(tmp_path):
+    (tmp_path / "helpers" / "tasks").mkdir(parents=True)
+    (tmp_path / "helpers" / "claims.toml").touch()
+    mistake = '[[by-hand.mistakes]]\nname = "squared"\nen = "No."\nde = "Nein."\nsv = "Nej."\n'
+    (tmp_path / "helpers" / "tasks" / "01.toml").write_text(mistake)
+    assert list(catalogue.sentences(tmp_path)) == []
+    (tmp_path / "helpers" / "tasks" / "01.toml").write_text(mistake * 2)
+    [found] = catalogue.sentences(tmp_path)
+    assert found.startswith("helpers/tasks/01.toml#by-hand.squared: two mistakes")

@@ -12,8 +12,8 @@ import nbformat
 import pytest
 from huggingface_hub import close_session, constants
 
-import hub as loopback
 import install
+import loopback_hub as loopback
 import offline
 from helpers import models
 

@@ -1,5 +1,6 @@
 """The training of the bundled family goes on where it stopped, holds out what it says, and writes what it measured."""
 
+import hashlib
 import json
 import math
 
@@ -221,6 +222,7 @@ def test_the_command_trains_saves_and_writes_the_card(corpus, work, tmp_path, mo
         assert f"| `{name}` | {norm} | pre | 0.002 | 200 | " + " | ".join(f"{x:.3f}" for x in shown) + " |" in card
         assert result["settings"]["steps"] == 6
     assert "| `ln-post` |" not in card  # only what was trained
+    assert all(hashlib.sha256((corpus / f"{name}.txt").read_bytes()).hexdigest() in card for name in BOOKS)
     assert "steps: 6" in card and "width: 16" in card and torch.__version__ in card
 
 

@@ -98,3 +98,8 @@ def sentences(root):
                 yield f"{at}: missing; write it"
             else:
                 yield from wording.words(text, language, at)
+    for path in sorted((root / "helpers" / "tasks").glob("*.toml")):
+        for task, entry in toml(path).items():
+            names = [mistake["name"] for mistake in entry["mistakes"]]
+            for name in sorted({name for name in names if names.count(name) > 1}):
+                yield f"helpers/tasks/{path.name}#{task}.{name}: two mistakes have this name; rename one"

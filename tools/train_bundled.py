@@ -13,6 +13,7 @@ The same seed on the same machine and with the same number of threads gives the 
 """
 
 import argparse
+import hashlib
 import json
 import math
 import os
@@ -128,8 +129,8 @@ def save(name, decoder, losses, held_out, settings, out):
     path.write_text(json.dumps({"settings": settings, "versions": versions} | result, indent=1) + "\n")
 
 
-def write_card(out):
-    """Write the model card from the stored results of all models that are there."""
+def write_card(out, corpus):
+    """Write the model card from the stored results of all models that are there, and the texts they were trained on."""
     results = {
         name: json.loads((out / f"{name}.json").read_text()) for name in FAMILY if (out / f"{name}.json").exists()
     }
@@ -148,7 +149,9 @@ def write_card(out):
     listing = "\n".join(
         f"- {key.replace('_', ' ')}: {value}" for key, value in (first["settings"] | first["versions"]).items()
     )
-    (out / "README.md").write_text(CARD.format(rows=rows, listing=listing))
+    texts = {language: Path(corpus, f"{language}.txt").read_bytes() for language in LANGUAGES}
+    hashes = "".join(f"- `{language}.txt`: {hashlib.sha256(text).hexdigest()}\n" for language, text in texts.items())
+    (out / "README.md").write_text(CARD.format(rows=rows, listing=listing, hashes=hashes))
 
 
 CARD = """# The bundled family
@@ -178,8 +181,12 @@ AdamW, linear warmup, then a cosine down to 0. DeepNorm uses α = (2N)^¼ on the
 Literature in the public domain, from the European Literary Text Collection (ELTeC), licence CC BY 4.0:
 Carroll, Alice's Adventures in Wonderland; Wells, The Time Machine; Doyle, The Sign of Four; E. Brontë,
 Wuthering Heights; Fontane, Grete Minde, Unterm Birnbaum, Irrungen, Wirrungen; Schnitzler, Casanovas
-Heimfahrt; Strindberg, Hemsöborna, Röda rummet; Söderberg, Doktor Glas; Lagerlöf, Körkarlen.
-The texts are not part of this project. The weights are under the licence of the project.
+Heimfahrt; Strindberg, Hemsöborna; Söderberg, Doktor Glas; Lagerlöf, Körkarlen; Strindberg, Röda rummet.
+The texts are not part of this project. They were read as plain UTF-8, one paragraph a line and a blank line
+between the books, in this order. The SHA-256 of the three files:
+
+{hashes}
+The weights are under the licence of the project.
 """
 
 
@@ -202,7 +209,7 @@ def main():
         settings |= {"peak_rate": args.peak_rate} if args.peak_rate else {}
         decoder, losses = train(name, data, settings, args.work)
         save(name, decoder, losses, held_out, settings, args.out)
-        write_card(args.out)
+        write_card(args.out, args.corpus)
 
 
 if __name__ == "__main__":
