@@ -100,7 +100,7 @@ def changed(source, ledger, catalogued, language, at):
         if lacks := [part for part in parts if " ".join(part.split()) not in text]:
             yield f"{at}: {claim} has changed in {FILE} ({wording.short(lacks[0])}); {run_again(at)}"
         bounds = bounds_of(entry, on)
-        if value and bounds and (bounds[0] <= float(value) <= bounds[1]) != (within == "true"):
+        if bounds and (bounds[0] <= float(value) <= bounds[1]) != (within == "true"):
             yield (
                 f"{at}: {claim} = {float(value):.4g} is {'outside' if within == 'true' else 'within'} the present bounds "
                 f"in {FILE}, {bounds[0]} to {bounds[1]}, unlike on its card; correct the bounds, or {run_again(at)}"
