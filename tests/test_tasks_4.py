@@ -470,6 +470,21 @@ def l1(hidden_states, last_block):
     return [torch.linalg.vector_norm(p, ord=1, dim=-1) for p in points(hidden_states, last_block)]
 
 
+def range_from_one(hidden_states, last_block):
+    lengths = [hidden_states[i].norm(dim=-1) for i in range(1, len(hidden_states) - 1)]
+    return torch.stack([*lengths, last_block(hidden_states[-2]).norm(dim=-1)])
+
+
+def what_the_last_block_adds(hidden_states, last_block):
+    before = hidden_states[-2]
+    write = last_block(before) - before
+    return torch.stack([*hidden_states[:-1], write]).norm(dim=-1)
+
+
+def stacked_at_the_end(hidden_states, last_block):
+    return torch.stack([torch.sqrt((p**2).sum(dim=-1)) for p in points(hidden_states, last_block)], dim=-1)
+
+
 def embedding_as_it_is(hidden_states, final_norm, output):
     first, *middle, last = hidden_states
     return [p @ output.T for p in (first, *map(final_norm, middle), last)]
@@ -477,6 +492,24 @@ def embedding_as_it_is(hidden_states, final_norm, output):
 
 def norm_on_every_entry_and_softmax(hidden_states, final_norm, output):
     return [torch.softmax(final_norm(p) @ output.T, dim=-1) for p in hidden_states]
+
+
+def with_log_softmax(hidden_states, final_norm, output):
+    logits = torch.stack(right_lens_in_a_loop(hidden_states, final_norm, output))
+    return logits - torch.logsumexp(logits, dim=-1, keepdim=True)
+
+
+def norm_on_every_entry_and_log_softmax(hidden_states, final_norm, output):
+    return [torch.nn.functional.log_softmax(final_norm(p) @ output.T, dim=-1) for p in hidden_states]
+
+
+def norm_on_every_entry_and_argmax(hidden_states, final_norm, output):
+    return torch.stack([(final_norm(p) @ output.T).max(dim=-1).indices for p in hidden_states])
+
+
+def only_the_next_token(hidden_states, final_norm, output):
+    last = [h[:, -1, :] for h in hidden_states]
+    return torch.stack([*(final_norm(x) @ output.T for x in last[:-1]), last[-1] @ output.T])
 
 
 def per_cent(lengths):
@@ -502,17 +535,81 @@ def position_1_as_the_later(lengths):
     return [(lengths[-1, token] / lengths[0, token]) ** (1 / steps) for token in (0, 1)]
 
 
+def last_position_as_the_later(lengths):
+    ratio = lengths[-1] / lengths[0]
+    return tuple((ratio[token] ** (1 / (len(lengths) - 1))).item() for token in (0, -1))
+
+
+def rows_for_tokens_and_blocks_counted_rightly(lengths):
+    n = len(lengths) - 1
+    return [((x[-1] / x[0]) ** (1 / n)).item() for x in (lengths[0], lengths[1:].mean(dim=0))]
+
+
+def up_to_the_last_row_but_one(lengths):
+    return the_factor(lengths[:-1])
+
+
+def added_by_a_block(lengths):
+    later = lengths[:, 1:].mean(dim=1)
+    return lengths[:, 0].diff().mean().item(), later.diff().mean().item()
+
+
+def later_first(lengths):
+    n = lengths.shape[0] - 1
+    later = lengths[:, 1:].mean(dim=1)
+    return (later[-1] / later[0]) ** (1 / n), (lengths[-1, 0] / lengths[0, 0]) ** (1 / n)
+
+
+def mlp_in_capitals(stream, position):
+    kind, block = right_write_in_place_on_a_copy(stream, position)
+    return kind.replace("mlp", "MLP"), block
+
+
 def capitals(stream, position):
     kind, block = right_write_in_place_on_a_copy(stream, position)
     return {"attention": "Attention", "mlp": "MLP"}[kind], block
+
+
+def capitalised(stream, position):
+    kind, block = right_write_in_place_on_a_copy(stream, position)
+    return kind.capitalize(), block
+
+
+def all_in_capitals(stream, position):
+    kind, block = right_write_in_place_on_a_copy(stream, position)
+    return kind.upper(), block
 
 
 def block_and_kind(stream, position):
     return right_write_in_place_on_a_copy(stream, position)[::-1]
 
 
+def compared_with_the_stream(stream, position):
+    shares = []
+    for before, after in zip(stream, stream[1:]):
+        shares.append(((after - before)[position].norm() / before[position].norm()).item())
+    i = shares.index(max(shares))
+    return KINDS[i % 2], i // 2 + 1
+
+
+def index_for_block(stream, position):
+    writes = [(stream[i + 1][position] - stream[i][position]).norm() for i in range(len(stream) - 1)]
+    i = int(np.argmax(writes))
+    return ("attention" if i % 2 == 0 else "mlp"), i
+
+
+def index_of_the_difference_as_point(stream, position):
+    """In `stream`, 0 is the embedding, 1 the attention of block 1, 2 its MLP."""
+    x = torch.stack(stream)[:, position]
+    point = (x[1:] - x[:-1]).norm(dim=-1).argmax().item()
+    return ("attention" if point % 2 == 1 else "mlp"), (point + 1) // 2
+
+
 WRONG = {
     "stream-lengths": {
+        range_from_one: "embedding-missing",
+        what_the_last_block_adds: "last-write",
+        stacked_at_the_end: "points-on-the-last-axis",
         keeps_the_axis: "axis-kept",
         index_0_first: "first-example-only",
         no_length: "vectors",
@@ -531,6 +628,10 @@ WRONG = {
         only_the_last_token: "last-token-only",
     },
     "logit-lens": {
+        with_log_softmax: "log-probabilities",
+        norm_on_every_entry_and_log_softmax: "log-probabilities",
+        norm_on_every_entry_and_argmax: "token-ids",
+        only_the_next_token: "last-token-only",
         embedding_as_it_is: "embedding-not-normalised",
         norm_on_every_entry_and_softmax: "probabilities",
         norm_on_every_entry: "final-norm-twice",
@@ -544,6 +645,11 @@ WRONG = {
         with_a_norm_of_its_own: "final-norm-forgets-gain",
     },
     "growth-factor": {
+        last_position_as_the_later: "last-token-as-the-later",
+        rows_for_tokens_and_blocks_counted_rightly: "axes-swapped",
+        up_to_the_last_row_but_one: "last-block-left-out",
+        added_by_a_block: "increments",
+        later_first: "order-swapped",
         per_cent: "growth-without-the-1",
         blocks_of_the_notebook: "twelve-blocks",
         up_to_the_peak: "longest-for-last",
@@ -562,6 +668,12 @@ WRONG = {
     },
     "largest-write": {
         capitals: "kind-with-capitals",
+        mlp_in_capitals: "kind-with-capitals",
+        capitalised: "kind-with-capitals",
+        all_in_capitals: "kind-with-capitals",
+        compared_with_the_stream: "share-of-the-stream",
+        index_for_block: "sublayer-index",
+        index_of_the_difference_as_point: "point-before",
         block_and_kind: "block-first",
         lengthens_most: "difference-of-lengths",
         changes_the_length_most: "size-of-the-difference-of-lengths",
@@ -590,6 +702,11 @@ def test_a_wrong_answer_gets_the_sentence_of_its_mistake(task, answer):
         language.use(reader)
         for seed in range(5):
             assert verdict(task, answer, seed) == mistake[reader]
+
+
+@pytest.mark.parametrize("task", WRONG)
+def test_every_known_mistake_has_an_answer_here(task):
+    assert set(WRONG[task].values()) == {mistake["name"] for mistake in checks._TASKS[task]["mistakes"]}
 
 
 @pytest.mark.parametrize(
