@@ -37,6 +37,7 @@ def check(task, answer, seed=0):
             given = [_ask(answer, case, copy.deepcopy(case)) if "cases" in entry else answer for case in cases]
         _compare(given, entry, result)
     except KeyboardInterrupt:
+        _alarm(0)  # it would ring again while the sentence is made
         raise NotRight(language.say("check.too_long", seconds=LIMIT)) from None
     finally:
         _alarm(0)

@@ -69,7 +69,6 @@ def load(name, tell=lambda text: print(textwrap.fill(text, 72, break_on_hyphens=
     """Return the Model "gpt2", "gpt1" or "bundled/…"; its name tells whether a bundled model stands in.
 
     tell gets each sentence for the reader: before a download, and when a bundled model stands in, with the reason.
-    By default it is printed, in lines that JupyterLab does not break within a word.
     Raises ValueError for an unknown name."""
     if language.one_of(NAMES, name, "load.unknown") in BUNDLED:
         return _bundled(name)

@@ -1,5 +1,7 @@
 """The checks know the mistakes, take right answers of any style, and survive whatever they are given."""
 
+import time
+
 import pytest
 import torch
 
@@ -71,11 +73,17 @@ def test_a_shown_sentence_breaks_between_words(reader):
 
 
 def test_an_endless_loop_ends_after_two_seconds():
-    import time
-
     start = time.monotonic()
     assert verdict("layer-norm", loop) == say("check.too_long", seconds=checks.LIMIT)
     assert time.monotonic() - start < 4
+
+
+def test_on_a_slow_computer_the_alarm_does_not_ring_in_the_sentence(monkeypatch):
+    """It rang again after 0.2 s, when a sentence with a number took longer the first time."""
+    monkeypatch.setattr(checks, "LIMIT", 0.3)
+    monkeypatch.setattr(language, "say", lambda key, say=say, **values: time.sleep(0.6) or say(key, **values))
+    with pytest.raises(checks.NotRight):
+        checks.check("layer-norm", loop)
 
 
 def test_writing_to_the_input_is_found():
