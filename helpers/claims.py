@@ -6,7 +6,7 @@ from IPython.display import display
 
 from helpers import language
 from helpers.figures import table as show_table
-from helpers.language import number, say
+from helpers.language import say
 
 COLOURS = {"true": "#00694E", "depends": "#8A5A00", "false": "#A3262A", "open": "#4A4A4A"}  # of the verdicts
 LEDGER = language.data("claims.toml")  # id → entry
@@ -51,7 +51,7 @@ def table(lesson):
     """Show the claims of a lesson, 1 to 4, with their verdicts and the values that this kernel has measured."""
     rows, lesson = [], language.one_of((1, 2, 3, 4), lesson, "explorer.unknown")
     for claim, entry in ((claim, entry) for claim, entry in LEDGER.items() if entry["lesson"] == lesson):
-        text, what = (entry[field][language.current] for field in ("claim", "measures"))
-        value = f"{what} = {number(measured[claim].value)}" if claim in measured else say("claim.not_yet")
-        rows.append([text, say(f"claim.{entry['verdict']}").replace(" ", "\u00a0"), value])
+        value = measured[claim].measured if claim in measured else say("claim.not_yet")
+        verdict = say(f"claim.{entry['verdict']}").replace(" ", "\u00a0")
+        rows.append([entry["claim"][language.current], verdict, value])
     show_table("claim.table_head", rows)

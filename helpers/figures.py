@@ -17,7 +17,6 @@ from helpers.language import data, number, say
 # Colours of Okabe and Ito; marker and dash tell the lines apart without colour.
 COLOURS, DASHES = ("#0072B2", "#B34700", "#007A5E", "#8A4A77", "#404040"), ("-", "--", ":", "-.", (0, (5, 1)))
 STYLES = [{"color": c, "marker": m, "linestyle": dash} for c, m, dash in zip(COLOURS, "os^Dx", DASHES)]
-SIZE = (7.2, 4.2)  # inches; 72 CSS pixels each
 drawing = threading.RLock()  # matplotlib shares its text layout between threads
 
 
@@ -49,7 +48,7 @@ def render(figure, alt):
     return Picture(figure, buffer.getvalue().encode(), alt)
 
 
-def new_axes(x_label, y_label, size=SIZE, margins=(), log=False):
+def new_axes(x_label, y_label, size=(7.2, 4.2), margins=(), log=False):
     """Return (figure, axes), labelled in the language; margins (left, bottom, right, top) save the search for them."""
     figure = Figure(figsize=size, layout=None if margins else "constrained")
     figure.subplotpars.update(*margins)

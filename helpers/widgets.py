@@ -55,5 +55,6 @@ def choice(key, options, value, kind=ipywidgets.Dropdown):
     """Return a control over words, entries of the catalogue's section, or numbers; ValueError for any other value."""
     words = any(isinstance(option, str) for option in options)
     named = [(say(f"{key}.{option}") if words else number(option, trim=True), option) for option in options]
-    shown = {"description": say(f"{key}.label" if words else key), "style": {"description_width": "initial"}}
-    return kind(options=named, value=one_of(options, value, "explorer.unknown") if options else None, **shown)
+    value, shown = one_of(options, value, "explorer.unknown") if options else None, {"layout": {"width": "max-content"}}
+    shown |= {"description": say(f"{key}.label" if words else key), "style": {"description_width": "initial"}}
+    return kind(options=named, value=value, **shown)

@@ -106,5 +106,5 @@ def test_what_is_stored_is_a_png_in_an_image_with_alternative_text():
     assert 'alt="what it shows"' in shown
     data = base64.b64decode(re.search(r"data:image/png;base64,([^\"]+)", shown)[1])
     width = int.from_bytes(data[16:20])
-    assert data[:4] == b"\x89PNG" and width == int(144 * figures.SIZE[0])
+    assert data[:4] == b"\x89PNG" and width == int(144 * 7.2)
     assert "data:image/svg+xml" in picture.img(), "the widgets' picture stays sharp at every size"
