@@ -53,7 +53,7 @@ class residual_stream(Explorer):
                 model = models.load(name, lambda sentence: (told.append(sentence), self.tell(sentence)))
                 self._loaded = name, model, "" if model.name == name else told[-1]  # why another one stands in
             _, model, stands_in = self._loaded
-            ids, message = model.encode(prompt), f"{stands_in} {model.notice(prompt)}".strip()
+            ids, message = model.encode(prompt), f"{model.notice(prompt)} {stands_in}".strip()
             result = trace(model.decoder if placement == "trained" else model.decoder.rewired(placement), ids)
             final = torch.zeros(0, len(ids)) if result.final is None else result.final.norm(dim=-1)[None]
             told = model.name, model.decoder.config, message, model.pieces(ids)

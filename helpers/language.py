@@ -55,8 +55,7 @@ def number(value, digits=3, trim=False):
     if value != value or value in (float("inf"), float("-inf")):
         return {"inf": "∞", "-inf": "−∞"}.get(str(value), "NaN")
     rounded, exponent = f"{value:.{digits - 1}e}".split("e")  # babel's own patterns for this are wrong near 0.1
-    decimals = max(0, digits - 1 - int(exponent))
-    power, pattern = "", "0"
+    decimals, power, pattern = max(0, digits - 1 - int(exponent)), "", "0"
     if value and not 1e-4 <= abs(value) < (1e15 if isinstance(value, int) else 1e6):
         value, exponent, pattern = *f"{value:.1e}".split("e"), "0.#" if trim else "0.0"
         power = f"\u00a0{'×' if current == 'en' else '·'}\u00a010{str(int(exponent)).translate(SUPERSCRIPTS)}"

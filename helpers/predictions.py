@@ -45,13 +45,14 @@ class predict:
         choices = {text: choice for choice, text in enumerate(self.options)} | {say("predict.show"): SHOW}
         known = load().get(question, {}).get("choice")
         self.first = known if known in choices.values() else None  # the first choice is the prediction
-        self.radio = ipywidgets.RadioButtons(options=choices, value=self.first)
-        self.radio.layout.width = "max-content"
+        self.radio = ipywidgets.RadioButtons(options=choices, value=self.first).add_class("answers")
+        self.radio.layout.width = "auto"
         self.reveal = ipywidgets.HTML()
         if self.first is not None:
             self._chosen()
         self.radio.observe(self._chosen, "value")
-        question = ipywidgets.HTML(f'<div style="line-height:1.4">{html.escape(self.text)}</div>')  # it wraps
+        style = "<style>.answers label {white-space: normal; height: auto; line-height: 1.4}</style>"  # long texts wrap
+        question = ipywidgets.HTML(f'{style}<div style="line-height: 1.4">{html.escape(self.text)}</div>')
         self.box = ipywidgets.VBox([question, self.radio, self.reveal])
 
     def _chosen(self, _=None):
@@ -62,9 +63,8 @@ class predict:
                 save(self.question, {"choice": choice, "answer": self.answer, "measured": self.value})
         except OSError:  # filelock's Timeout is one, too
             note = say("predict.not_kept")
-        word = (
-            say("predict.right" if choice == self.answer else "predict.wrong") if choice == self.first != SHOW else ""
-        )
+        key = "first" if choice != self.first else "right" if choice == self.answer else "wrong"
+        word = "" if SHOW in (choice, self.first) else say(f"predict.{key}", choice=self.options[self.first])
         self.reveal.value = f'<div role="status">{html.escape(f"{word} {self.measured} {note}".strip())}</div>'
 
     def _repr_mimebundle_(self, **kwargs):

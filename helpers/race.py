@@ -55,7 +55,7 @@ class WarmupRace(Explorer):
         for control in controls.values():
             control.observe(self.halt, "value")  # before the new choice is drawn
         super().__init__(controls, self._draw_state)
-        live = ipywidgets.HBox([self.train, self.stop, self.progress])
+        live = ipywidgets.HBox([self.train, self.stop, self.progress], layout={"flex_flow": "row wrap"})
         self.box.children = [*controls.values(), live, self.image, self.message]
         self.halt()
 
@@ -92,19 +92,19 @@ class WarmupRace(Explorer):
         """Train the present choice live, in place of any other live run."""
         with self._lock:
             self._live = self.thread = threading.Thread(target=self._train, args=(self.state(),), daemon=True)
-            self.train.disabled, self.stop.disabled, self.progress.value = True, False, 0
+            self.progress.value = 0
             self.thread.start()
 
     def halt(self, _=None):
         """Stop the live run; it ends before its next step."""
         with self._lock:
-            self._live, self.train.disabled, self.stop.disabled, self.progress.value = None, False, True, 0
+            self._live, self.progress.value = None, 0
 
     def _train(self, state):
         me, live, run = threading.current_thread(), [], self._run(**state)[0]
         losses = takewhile(lambda _: self._live is me, run.losses(self._seed))
         try:
-            while new := list(islice(losses, EVERY)):
+            while new := list(islice(losses, EVERY if live else 1)):  # the first step is a sign of life
                 live += new
                 picture, message = self._draw_state(live, **state)
                 with self._lock:
@@ -115,6 +115,3 @@ class WarmupRace(Explorer):
         except Exception as problem:
             self.error = problem
             self.tell(say("explorer.failed", problem=f"{type(problem).__name__}: {problem}"))
-        with self._lock:
-            if self._live is me:
-                self.halt()

@@ -16,6 +16,12 @@ ROOT = notebooks.ROOT
 PATHS = [path.relative_to(ROOT) for path in notebooks.all_notebooks()]
 OURS = ".jp-OutputArea, .jp-RenderedMarkdown"  # what the lessons put on the page; the rest is JupyterLab's own
 
+CUT = """() => [...document.querySelectorAll(".jp-OutputArea *, .jp-RenderedMarkdown *")].filter(element => {
+  if (element.tagName === "INPUT" || element.closest("mjx-assistive-mml")) return false;  // typed text; for screen readers
+  if (element.closest(".answers") && element.scrollWidth > element.clientWidth + 2 && element.clientWidth) return true;
+  return element.scrollWidth > element.clientWidth + 2 && getComputedStyle(element).overflowX.match(/hidden|clip/);
+}).map(element => element.outerHTML.slice(0, 200))"""  # texts that are cut; what is wide may only be scrolled
+
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory):
@@ -62,6 +68,10 @@ def test_runs_and_can_be_read_by_everybody(lab, page, name):
         assert violations(page) == []
         notebook.shot("_".join(name.with_suffix("").parts[1:]) + theme[10:].replace(" ", "_").lower())
     notebook.use_theme("JupyterLab Light")
+    page.set_viewport_size({"width": 640, "height": 900})  # 200 % zoom, with the file browser open
+    page.wait_for_timeout(500)
+    assert page.evaluate(CUT) == []
+    page.set_viewport_size({"width": 1280, "height": 900})
     notebook.save()
     notebook.shut_down()
 

@@ -10,8 +10,8 @@ from lessons import BARS, LANGUAGES, MADE, digest, path_of, where, write
 KEYS = ("name", "previous", "contents", "next", "lesson", "assignment")
 WORDS = {
     "en": dict(zip(KEYS, ("English", "Previous", "Contents", "Next", "Lesson", "Assignment"))),
-    "de": dict(zip(KEYS, ("Deutsch", "Zurück", "Inhalt", "Weiter", "Lektion", "Aufgabenblatt"))),
-    "sv": dict(zip(KEYS, ("Svenska", "Föregående", "Innehåll", "Nästa", "Lektion", "Inlämningsuppgift"))),
+    "de": dict(zip(KEYS, ("Deutsch", "Zurück", "Inhalt (englisch)", "Weiter", "Lektion", "Aufgabenblatt"))),
+    "sv": dict(zip(KEYS, ("Svenska", "Föregående", "Innehåll (på engelska)", "Nästa", "Lektion", "Inlämningsuppgift"))),
 }
 
 
