@@ -11,7 +11,6 @@ from helpers.gpt import Config, Decoder
 from helpers.language import data, one_of
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz ."
-GRAMMAR = data("grammar.toml")
 
 
 @torch.no_grad()
@@ -55,9 +54,9 @@ def random_windows(data, length, batch, seed):
 
 def sentences(length, seed=0):
     """Return (length,) ids of made-up sentences from grammar.toml, everywhere the same; id i is LETTERS[i]."""
-    draw, text = random.Random(seed), ""
+    draw, text, grammar = random.Random(seed), "", data("grammar.toml")
     while len(text) < length:
-        text += " ".join(draw.choice(GRAMMAR[kind]) for kind in draw.choice(GRAMMAR["sentences"])) + ". "
+        text += " ".join(draw.choice(grammar[kind]) for kind in draw.choice(grammar["sentences"])) + ". "
     return torch.tensor([LETTERS.index(letter) for letter in text[:length]], dtype=torch.uint8)
 
 

@@ -45,15 +45,15 @@ class predict:
         choices = {text: choice for choice, text in enumerate(self.options)} | {say("predict.show"): SHOW}
         known = load().get(question, {}).get("choice")
         self.first = known if known in choices.values() else None  # the first choice is the prediction
-        self.radio = ipywidgets.RadioButtons(options=choices, value=self.first).add_class("answers")
-        self.radio.layout.width = "auto"
+        self.radio = ipywidgets.RadioButtons(options=choices, value=self.first, layout={"width": "auto"})
+        self.radio.add_class("answers")
         self.reveal = ipywidgets.HTML()
         if self.first is not None:
             self._chosen()
         self.radio.observe(self._chosen, "value")
-        style = "<style>.answers label {white-space: normal; height: auto; line-height: 1.4}</style>"  # long texts wrap
-        question = ipywidgets.HTML(f'{style}<div style="line-height: 1.4">{html.escape(self.text)}</div>')
-        self.box = ipywidgets.VBox([question, self.radio, self.reveal])
+        wrap = ".answers label {display:flex; flex-flow:row-reverse; justify-content:start; white-space:normal; height:auto}"
+        text = f'<style>{wrap}</style><div style="line-height:1.4">{html.escape(self.text)}</div>'
+        self.box = ipywidgets.VBox([ipywidgets.HTML(text), self.radio, self.reveal])
 
     def _chosen(self, _=None):
         choice, note = self.radio.value, ""

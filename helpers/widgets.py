@@ -43,7 +43,8 @@ class Explorer:
 
     def tell(self, message):
         """Show a message under the picture at once."""
-        self.message.value = f'<div role="status" style="line-height:1.4">{html.escape(message)}</div>'
+        css = "<style>[data-jp-theme-light=false] .widget-dropdown select {background-image:none; appearance:auto}</style>"
+        self.message.value = f'{css}<div role="status" style="line-height:1.4">{html.escape(message)}</div>'
 
     def _repr_mimebundle_(self, **kwargs):
         self._draw.cache_clear()  # all states share a figure, from which the picture for readers without a kernel comes

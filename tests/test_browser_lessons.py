@@ -18,9 +18,15 @@ OURS = ".jp-OutputArea, .jp-RenderedMarkdown"  # what the lessons put on the pag
 
 CUT = """() => [...document.querySelectorAll(".jp-OutputArea *, .jp-RenderedMarkdown *")].filter(element => {
   if (element.tagName === "INPUT" || element.closest("mjx-assistive-mml")) return false;  // typed text; for screen readers
+  if (element.matches(".answers .widget-radio-box label")) {  // the button stands before the first line of its text
+    const [text, button] = [element, element.querySelector("input")].map(part => part.getBoundingClientRect());
+    if (text.width && (button.left > text.left + 9 || button.top > text.top + 9)) return true;
+  }
   if (element.closest(".answers") && element.scrollWidth > element.clientWidth + 2 && element.clientWidth) return true;
   return element.scrollWidth > element.clientWidth + 2 && getComputedStyle(element).overflowX.match(/hidden|clip/);
 }).map(element => element.outerHTML.slice(0, 200))"""  # texts that are cut; what is wide may only be scrolled
+
+ARROWS = "lists => lists.map(list => getComputedStyle(list).backgroundImage)"
 
 
 @pytest.fixture(scope="module")
@@ -66,6 +72,8 @@ def test_runs_and_can_be_read_by_everybody(lab, page, name):
     for theme in ("JupyterLab Light", "JupyterLab Dark"):
         notebook.use_theme(theme)
         assert violations(page) == []
+        if theme.endswith("Dark"):  # ipywidgets' own arrow is black in both themes
+            assert set(page.locator(".widget-dropdown select").evaluate_all(ARROWS)) <= {"none"}
         notebook.shot("_".join(name.with_suffix("").parts[1:]) + theme[10:].replace(" ", "_").lower())
     notebook.use_theme("JupyterLab Light")
     page.set_viewport_size({"width": 640, "height": 900})  # 200 % zoom, with the file browser open
