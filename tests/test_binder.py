@@ -12,6 +12,7 @@ import venv
 from pathlib import Path
 
 import pytest
+import torch
 from jupyterlab_server.settings_utils import _get_overrides
 
 import stand_ins
@@ -123,6 +124,7 @@ def test_an_image_without_all_checkpoints(present, prefix, project, folders):
 PLACEMENTS = (("gpt2", "pre"), ("gpt1", "post"))
 
 
+@pytest.mark.skipif(torch.version.cuda is not None, reason="Binder installs torch without CUDA, which is smaller")
 def test_a_lesson_from_the_image_under_binders_limits(prefix, project, folders):
     """postBuild fetches both checkpoints; then lesson 4 runs without a network, within 2 GB of addresses."""
     with stand_ins.serve(folders) as hub:

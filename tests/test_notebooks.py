@@ -5,6 +5,7 @@ import re
 
 import nbformat
 import pytest
+import torch
 
 import notebooks
 import outputs
@@ -103,7 +104,8 @@ def test_running_again_raises_nothing_and_stays_within_bounds(executed):
 def test_lessons_stay_below_the_memory_of_a_small_machine(executed):
     report, _ = executed
     peaks = {line.split(":")[0]: float(found[1]) for line in report if (found := re.search(r"peak (\d+) MB", line))}
-    assert peaks and max(peaks.values()) <= 900, peaks
+    limit = 900 if torch.version.cuda is None else 1300  # CUDA's libraries are read even without a device
+    assert peaks and max(peaks.values()) <= limit, peaks
 
 
 @pytest.fixture

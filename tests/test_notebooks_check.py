@@ -322,7 +322,7 @@ FAULTS = {
         "no alternative text",
     ),
     "bar": (
-        source("de", FIRST, "nav-bottom", "Inhalt", "Contents"),
+        source("de", FIRST, "nav-bottom", "Inhalt (englisch)", "Contents"),
         DE,
         "the bars in its first and last cell are not right; run python tools/notebooks.py nav",
     ),

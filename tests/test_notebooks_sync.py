@@ -313,12 +313,13 @@ def test_nav_writes_bars_in_the_words_of_each_language(tree):
         f"[Deutsch](../de/{FIRST}) | [Svenska](../sv/{FIRST})"
     )
     assert first["de"].startswith(
-        f"[Inhalt](../../README.md) | [Weiter: 2 · Das Zweite →]({SECOND}) | [English](../en/"
+        f"[Inhalt (englisch)](../../README.md) | [Weiter: 2 · Das Zweite →]({SECOND}) | [English](../en/"
     )
     assert first["sv"].startswith(
-        f"[Innehåll](../../README.md) | [Nästa: 2 · Det andra →]({SECOND}) | [English](../en/"
+        f"[Innehåll (på engelska)](../../README.md) | [Nästa: 2 · Det andra →]({SECOND}) | [English](../en/"
     )
-    assert tree.cell("de", SECOND, "nav-top").source.startswith(f"[← Zurück: 1 · Das Erste]({FIRST}) | [Inhalt]")
+    bar = tree.cell("de", SECOND, "nav-top").source
+    assert bar.startswith(f"[← Zurück: 1 · Das Erste]({FIRST}) | [Inhalt (englisch)]")
     assert tree.cell("sv", SECOND, "nav-bottom").source.startswith(f"[← Föregående: 1 · Det första]({FIRST})")
 
 
@@ -350,7 +351,7 @@ def test_nav_links_assignments_one_level_deeper_and_among_themselves(tree):
             lessons.write(tree.path(language, f"assignments/{name}"), lessons.read(tree.path(language, name)))
     run(tree, "nav")
     assert tree.cell("sv", f"assignments/{SECOND}", "nav-top").source == (
-        f"[← Föregående: 1 · Det första]({FIRST}) | [Innehåll](../../../README.md) | [Lektion](../{SECOND}) | "
+        f"[← Föregående: 1 · Det första]({FIRST}) | [Innehåll (på engelska)](../../../README.md) | [Lektion](../{SECOND}) | "
         f"[English](../../en/assignments/{SECOND}) | [Deutsch](../../de/assignments/{SECOND})"
     )
     bar = tree.cell("de", FIRST, "nav-bottom").source
