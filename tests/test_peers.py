@@ -8,6 +8,7 @@ import pytest
 import torch
 from nbclient import NotebookClient
 
+import benchmark
 import clicks
 import contestants
 import peers
@@ -91,3 +92,10 @@ def test_a_finished_environment_is_used_again(tmp_path, monkeypatch):
     assert len(commands) == 2
     peers.environment(tmp_path, ["nnsight==0.8.0"])
     assert len(commands) == 4
+
+
+def test_an_unknown_section_gets_one_sentence(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["benchmark.py", "clicks"])
+    with pytest.raises(SystemExit):
+        benchmark.main()
+    assert capsys.readouterr().err.splitlines()[-1].endswith("no such section: clicks")

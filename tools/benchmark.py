@@ -234,6 +234,8 @@ def main():
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--folder", help="keeps the environments of the peers between runs")
     args = parser.parse_args()
+    if unknown := set(args.sections) - {*sections, "peers"}:
+        parser.error(f"no such section: {', '.join(sorted(unknown))}")
     os.environ["OMP_NUM_THREADS"] = "1"  # before torch is imported, and for the child processes
     print("| measure | ours | theirs | ratio | bound |\n|---|---|---|---|---|")
     for name in args.sections or sections:
