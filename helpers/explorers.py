@@ -42,7 +42,7 @@ class residual_stream(Explorer):
         rows = [("model", "placement"), ("prompt",), ("token",), ("quantity", "axis"), ("writes", "reference")]
         wrap = ipywidgets.Layout(flex_flow="row wrap", grid_gap="0 24px")
         boxes = [ipywidgets.HBox([controls[name] for name in row], layout=wrap) for row in rows]
-        self.box.children = [*boxes, self.image, self.message]
+        self.box.children = [*boxes, *self.shown]
 
     def _run(self, name, placement, prompt):
         """Return (name, Config, message, labels, L2 norms: stream, writes, final), from memory if it was run."""

@@ -56,7 +56,7 @@ class WarmupRace(Explorer):
             control.observe(self.halt, "value")  # before the new choice is drawn
         super().__init__(controls, self._draw_state)
         live = ipywidgets.HBox([self.train, self.stop, self.progress], layout={"flex_flow": "row wrap"})
-        self.box.children = [*controls.values(), live, self.image, self.message]
+        self.box.children = [*controls.values(), live, *self.shown]
         self.halt()
 
     def _run(self, kind, **values):

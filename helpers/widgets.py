@@ -20,7 +20,9 @@ class Explorer:
         self.image, self.message, self.picture, self.error = ipywidgets.HTML(), ipywidgets.HTML(), None, None
         for control in controls.values():
             control.observe(lambda _: self.refresh(), "value")
-        self.box = ipywidgets.VBox([*controls.values(), self.image, self.message])
+        css = "<style>[data-jp-theme-light=false] .widget-dropdown select {background-image:none; appearance:auto}</style>"
+        self.shown = self.image, self.message, ipywidgets.HTML(css, layout={"display": "none"})
+        self.box = ipywidgets.VBox([*controls.values(), *self.shown])
         self.refresh()
 
     def state(self):
@@ -43,8 +45,7 @@ class Explorer:
 
     def tell(self, message):
         """Show a message under the picture at once."""
-        css = "<style>[data-jp-theme-light=false] .widget-dropdown select {background-image:none; appearance:auto}</style>"
-        self.message.value = f'{css}<div role="status" style="line-height:1.4">{html.escape(message)}</div>'
+        self.message.value = f'<div role="status" style="line-height:1.4">{html.escape(message)}</div>'
 
     def _repr_mimebundle_(self, **kwargs):
         self._draw.cache_clear()  # all states share a figure, from which the picture for readers without a kernel comes

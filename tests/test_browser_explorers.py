@@ -118,6 +118,8 @@ def test_race_trains_live_and_stops_within_a_second(lab):
         notebook.page.keyboard.press("Tab")
         notebook.page.keyboard.press("Enter")
         assert stop.evaluate("button => button === document.activeElement")
+        bar = box.locator(".progress-bar").element_handle()
+        box.page.wait_for_function("bar => parseFloat(bar.style.width) === 0", arg=bar, timeout=1000)
         notebook.page.wait_for_timeout(500)
         stopped = alt(box)
         notebook.page.wait_for_timeout(1500)

@@ -89,7 +89,7 @@ def test_after_a_cell_with_an_error_right_is_not_said_without_a_word(reader):
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
     NotebookClient(notebook, timeout=60, kernel_name="python3", allow_errors=True).execute()
     shown = [notebook.cells[i].outputs[0].text.strip().replace("\n", " ") for i in (1, 3, 5, 7)]
-    right, doubtful = language.catalogue(reader)["check.right"], language.catalogue(reader)["check.right_before"]
+    right, doubtful = language.catalogue(reader)["check.right"], language.catalogue(reader)["check.doubtful"]
     assert shown == [right, doubtful, doubtful, right]
 
 

@@ -126,4 +126,4 @@ def draw(explorer, state):
         explorer.controls[key].value = value
     if explorer.error:
         raise explorer.error
-    return explorer.picture, html.unescape(re.sub("<style.*?</style>|<[^>]+>", "", explorer.message.value)).strip()
+    return explorer.picture, html.unescape(re.sub("<[^>]+>", "", explorer.message.value)).strip()
