@@ -5,7 +5,7 @@ import torch
 from helpers.gpt import Config, Decoder
 from helpers.language import data, one_of
 
-TABLES = data("checkpoints.toml")
+TABLES = data("models/transformers_names.toml")
 FIELDS, NAMES, LAYOUTS = TABLES["fields"], TABLES["names"], TABLES["layouts"]
 
 

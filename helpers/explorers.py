@@ -1,36 +1,81 @@
 """The explorers of the lessons."""
 
 from contextlib import suppress
+from dataclasses import dataclass
 
 import ipywidgets
 import torch
 from matplotlib.figure import Figure
 
 from helpers import experiments, figures, gpt, models
-from helpers.language import number, say
+from helpers.language import number, one_of, say
 from helpers.norms import layer_norm, rms_norm
 from helpers.trace import trace
 from helpers.widgets import Explorer, choice
 
 
+@dataclass
+class StreamRun:
+    """What the explorer of the stream shows of one prompt: T tokens, N blocks, width d."""
+
+    model: str  # as the reader calls it
+    wiring: str  # how its sublayers are placed, in words
+    message: str
+    pieces: list  # a label for each token
+    lengths: torch.Tensor  # (2N + 1, T): L2 norm of the stream after the embedding and each sublayer
+    writes: torch.Tensor  # (2N, T): L2 norm of what each sublayer wrote
+    final: torch.Tensor  # (1, T): L2 norm after the final norm; (0, T) for a model without one
+    width: int
+
+
 class residual_stream(Explorer):
     """The residual stream of a reader's own prompt, token by token; arguments are the state it starts in.
 
-    model: a name that `models.load` knows. placement: "trained", or "pre" or "post" to run the same weights in that
-    wiring. prompt: None for the example in the reader's language. reference: with GPT-2 small's published curve."""
+    model: a name of `models.NAMES`, among which the reader then chooses. Or a model of the reader's own: what
+    `models.load` returns, a transformers decoder with its `tokenizer`, or a repository on the hub as `models.load`
+    takes it. It keeps its own placement of the norms and is the only one in the explorer.
+    placement: "trained", or "pre" or "post" to run the same weights in that wiring. prompt: None for the example in the
+    reader's language. reference: with GPT-2 small's published curve; None for yes, but not beside a reader's own model.
+    Raises ValueError, one sentence, for what is no model, no text and no choice.
 
-    def __init__(self, model="gpt2", placement="trained", prompt=None, reference=True):
+    A decoder with random weights, which needs no network; of a model with a tokenizer, give that as well:
+
+    >>> import transformers
+    >>> from helpers import explorers, models
+    >>> settings = transformers.LlamaConfig(
+    ...     vocab_size=256, hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4
+    ... )
+    >>> mine = models.load(transformers.LlamaForCausalLM(settings))
+    >>> explorers.residual_stream(mine, prompt="Tea").picture.alt[:49]
+    'LlamaForCausalLM, as it is built; token 2, “a”. L'
+    """
+
+    def __init__(self, model="gpt2", placement="trained", prompt=None, reference=None, tokenizer=None):
         self._runs, self._loaded, self._busy = {}, (None, None, ""), False
+        self._own = _own_model(model, tokenizer)
+        if prompt is None:
+            prompt = say("explorer.example")
+        if not isinstance(prompt, str):
+            raise models.Refused(say("load.not_text", kind=type(prompt).__name__))
+        self._half = "" if models.readable(prompt) == prompt else say("load.half")  # a widget cannot hold it
+        if reference is None:
+            reference = self._own is None
         self._figure, self._axes = figures.new_axes("axis.block", "axis.length", (7.2, 4.6), (0.11, 0.12, 0.98, 0.82))
         names, star = ("stream", "attention", "mlp", "final", "published"), {"marker": "*", "linestyle": "none"}
         styles = zip(names, figures.STYLES, ({}, {}, {}, star, {}))
         self._lines = {name: self._axes.plot([], [], markersize=6, **style | own)[0] for name, style, own in styles}
-        text = ipywidgets.Text(prompt or say("explorer.example"), continuous_update=False)
+        text = ipywidgets.Text(models.readable(prompt), continuous_update=False)
         text.description, text.style.description_width, text.layout.width = say("explorer.prompt"), "initial", "95%"
         wide = {"indent": False, "layout": {"width": "max-content"}}
-        controls = {
-            "model": choice("model", models.NAMES, model),
-            "placement": choice("wiring", ("trained", "pre", "post"), placement, ipywidgets.RadioButtons),
+        controls = {}
+        rows = [("prompt",), ("token",), ("quantity", "axis"), ("writes", "reference")]
+        if self._own is None:
+            controls["model"] = choice("model", models.NAMES, model)
+            controls["placement"] = choice("wiring", ("trained", "pre", "post"), placement, ipywidgets.RadioButtons)
+            rows = [("model", "placement"), *rows]
+        else:
+            one_of(("trained",), placement, "explorer.unknown")
+        controls |= {
             "prompt": text,
             "token": choice("explorer.token", (), None),
             "quantity": choice("quantity", ("length", "rms"), "length", ipywidgets.RadioButtons),
@@ -39,26 +84,60 @@ class residual_stream(Explorer):
             "reference": ipywidgets.Checkbox(value=reference, description=say("explorer.reference"), **wide),
         }
         super().__init__(controls, self._draw_state)
-        rows = [("model", "placement"), ("prompt",), ("token",), ("quantity", "axis"), ("writes", "reference")]
         wrap = ipywidgets.Layout(flex_flow="row wrap", grid_gap="0 24px")
         boxes = [ipywidgets.HBox([controls[name] for name in row], layout=wrap) for row in rows]
         self.box.children = [*boxes, *self.shown]
 
-    def _run(self, name, placement, prompt):
-        """Return (name, Config, message, labels, L2 norms: stream, writes, final), from memory if it was run."""
+    def _run(self, prompt, name=None, placement="trained"):
+        """Return the StreamRun of a prompt, from memory if it was run; without a name, of the reader's own model."""
         key = (name, placement, prompt)
-        if key not in self._runs:
-            if self._loaded[0] != name:  # the last model is kept
-                told = [""]
-                model = models.load(name, lambda sentence: (told.append(sentence), self.tell(sentence)))
-                self._loaded = name, model, "" if model.name == name else told[-1]  # why another one stands in
-            _, model, stands_in = self._loaded
-            ids, message = model.encode(prompt), f"{model.notice(prompt)} {stands_in}".strip()
-            result = trace(model.decoder if placement == "trained" else model.decoder.rewired(placement), ids)
-            final = torch.zeros(0, len(ids)) if result.final is None else result.final.norm(dim=-1)[None]
-            told = model.name, model.decoder.config, message, model.pieces(ids)
-            self._runs[key] = *told, (result.lengths(), result.write_lengths(), final)
-        return self._runs[key]
+        if key in self._runs:
+            return self._runs[key]
+        if name is None:
+            model, stands_in = self._own, ""
+        else:
+            model, stands_in = self._load(name)
+        ids = model.encode(prompt)
+        rewired = placement != "trained"
+        decoder = model.decoder.rewired(placement) if rewired else model.decoder
+        result = trace(decoder, ids)
+        final = torch.zeros(0, len(ids))
+        if result.final is not None:
+            final = result.final.float().norm(dim=-1)[None].cpu()
+        sentences = [self._half, model.notice(prompt), stands_in]
+        self._half = ""  # only the prompt of the start could hold such a half
+        run = StreamRun(
+            model=say(f"model.{model.name}") if model.name in models.NAMES else model.name,
+            wiring=_wiring(model, placement),
+            message=" ".join(sentence for sentence in sentences if sentence),
+            pieces=model.pieces(ids),
+            lengths=result.lengths().float().cpu(),
+            writes=result.write_lengths().float().cpu(),
+            final=final,
+            width=result.stream[0].shape[-1],
+        )
+        self._runs[key] = run
+        return run
+
+    def _load(self, name):
+        """Return (Model, the sentence that says why another one stands in, or ""); the last model is kept."""
+        if self._loaded[0] != name:
+            sentences = []
+
+            def tell(sentence):
+                sentences.append(sentence)
+                self.tell(sentence)
+
+            model = models.load(name, tell=tell)
+            self._loaded = name, model, "" if model.name == name else sentences[-1]
+        return self._loaded[1:]
+
+    def _chosen(self):
+        """Return what of the state decides which run is shown."""
+        state = self.state()
+        if self._own is not None:
+            return (state["prompt"],)
+        return state["prompt"], state["model"], state["placement"]
 
     def refresh(self):
         """Offer the tokens of the present prompt, then draw; the last token stays the last."""
@@ -67,7 +146,7 @@ class residual_stream(Explorer):
             if self._busy:  # setting the token's options changes its value, too
                 return
             with suppress(Exception):  # the same problem comes up in drawing, and is shown there
-                pieces = self._run(*(self.controls[name].value for name in ("model", "placement", "prompt")))[3]
+                pieces = self._run(*self._chosen()).pieces
                 options = [(f"{index}: {piece}", index) for index, piece in enumerate(pieces)]
                 last, self._busy = len(options) - 1, True
                 if list(token.options) != options:
@@ -76,17 +155,21 @@ class residual_stream(Explorer):
             self._busy = False
             super().refresh()
 
-    def _draw_state(self, model, placement, prompt, token, quantity, axis, writes, reference):
-        name, config, message, pieces, norms = self._run(model, placement, prompt)
-        wired = config.placement if placement == "trained" else placement
-        words = {"trained": say(f"placement.{config.placement}"), "placement": say(f"placement.{wired}")}
-        wiring = say("stream.as_trained" if wired == config.placement else "stream.rewired", **words)
-        name, layers = say(f"model.{name}"), config.layers
-        title = say("stream.title", model=name, wiring=wiring, token=pieces[token], position=token)
-        scale = lambda values, width: values * (1 if quantity == "length" else width**-0.5)
-        stream, written, final = (scale(norm[:, token], config.width) for norm in norms)
+    def _draw_state(self, prompt, token, quantity, axis, writes, reference, model=None, placement="trained"):
+        run = self._run(prompt, model, placement)
+        name, message, layers = run.model, run.message, len(run.writes) // 2
+        title = say("stream.title", model=name, wiring=run.wiring, token=run.pieces[token], position=token)
+
+        def scaled(norms, width):
+            if quantity == "length":
+                return norms
+            return norms * width**-0.5
+
+        stream = scaled(run.lengths[:, token], run.width)
+        written = scaled(run.writes[:, token], run.width)
+        final = scaled(run.final[:, token], run.width)
         written = written if writes else written[:0]
-        known = scale(torch.tensor(figures.published_curve(token)), 768) if reference else ()
+        known = scaled(torch.tensor(figures.published_curve(token)), 768) if reference else ()
         blocks = torch.arange(2 * layers + 1) / 2
         where = blocks[1 : len(written) + 1]
         shown = {"stream": (blocks, stream), "final": ([layers + 0.6] * len(final), final)}
@@ -116,6 +199,25 @@ class residual_stream(Explorer):
             style = {"frameon": False, "fontsize": 8.5, "columnspacing": 1, "handlelength": 1.6, "loc": "lower left"}
             self._axes.legend(handles=handles, bbox_to_anchor=(-0.1, 1), ncols=2, **style)
             return figures.render(self._figure, " ".join(alt)), f"{' '.join(alt)} {message}".strip()
+
+
+def _own_model(model, tokenizer):
+    """Return the Model of a reader's own, or None for one of `models.NAMES`."""
+    if isinstance(model, models.Model):
+        return model
+    if isinstance(model, str) and model in models.NAMES and tokenizer is None:
+        return None
+    return models.load(model, tokenizer)
+
+
+def _wiring(model, placement):
+    """Return in words how the sublayers of a Model are placed."""
+    if model.name not in models.NAMES:
+        return say("stream.as_given")
+    trained = model.decoder.config.placement
+    if placement in ("trained", trained):
+        return say("stream.as_trained", trained=say(f"placement.{trained}"))
+    return say("stream.rewired", trained=say(f"placement.{trained}"), placement=say(f"placement.{placement}"))
 
 
 def placement(placement="pre", norm="layernorm", layers=16):

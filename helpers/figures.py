@@ -102,7 +102,7 @@ bars = partial(lines, bars=True)
 
 def published_curve(position):
     """Return GPT-2 small's 13 published L2 norms (submarat) for token position 0, or for positions from 1 on."""
-    known = data("bundled/gpt2_small_published_norms.json")["sources"]["submarat"]
+    known = data("models/bundled/gpt2_small_published_norms.json")["sources"]["submarat"]
     return known["position_0" if position == 0 else "positions_1_and_later"]
 
 

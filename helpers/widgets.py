@@ -37,7 +37,9 @@ class Explorer:
                 self.picture, message = self._draw(**self.state())
                 self.image.value = self.picture.img()
             except ValueError as problem:
-                message = f"{problem} {say('explorer.last')}"
+                message = str(problem)
+                if self.picture is not None:
+                    message = f"{problem} {say('explorer.last')}"
             except Exception as problem:
                 self.error = problem
                 message = say("explorer.failed", problem=f"{type(problem).__name__}: {problem}")

@@ -15,7 +15,7 @@ import pytest
 import torch
 from jupyterlab_server.settings_utils import _get_overrides
 
-import stand_ins
+from tests.support import stand_ins
 from lessons import ROOT, read
 
 BINDER = ROOT / "binder"

@@ -189,7 +189,7 @@ def test_equal_input_gives_equal_bytes():
 
 
 def test_published_figures_are_the_ones_in_the_file():
-    folder = Path(figures.__file__).parent / "bundled"
+    folder = Path(figures.__file__).parent / "models" / "bundled"
     published = json.loads((folder / "gpt2_small_published_norms.json").read_text())
     assert figures.published_curve(0) == published["sources"]["submarat"]["position_0"]
     assert figures.published_curve(1) == figures.published_curve(3) != figures.published_curve(0)

@@ -9,7 +9,7 @@ import nbformat
 import pytest
 
 import notebooks
-import stand_ins
+from tests.support import stand_ins
 from lessons import ROOT
 
 pytestmark = pytest.mark.full_size

@@ -13,7 +13,7 @@ import pytest
 from huggingface_hub import close_session, constants
 
 import install
-import loopback_hub as loopback
+from tests.support import loopback_hub as loopback
 import offline
 from helpers import models
 
@@ -117,7 +117,7 @@ def test_stick_holds_no_links_no_solutions_and_only_names_that_windows_knows(sti
     assert not [name for name in names if re.search(r'[<>:"|?*\\]|/(solutions|\.|__pycache__)', name)]
     for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", (stick / "project/README.md").read_text(encoding="utf8")):
         assert (stick / "project" / target).exists(), target
-    assert {"project/notebooks/de/assignments/02_rmsnorm.ipynb", "project/helpers/bundled/ln-pre.safetensors"} <= names
+    assert {"project/notebooks/de/assignments/02_rmsnorm.ipynb", "project/helpers/models/bundled/ln-pre.safetensors"} <= names
     assert max((stick / name).stat().st_size for name in names) < 2**32  # FAT
     assert contents["lang"] == "sv" and list(contents["platforms"]) == [install.HERE]
 

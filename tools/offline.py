@@ -135,7 +135,7 @@ def copy_weights(cache):
     titles = []
     tell = lambda sentence: print(sentence.partition(", so you see")[0], flush=True)  # the rest is for a notebook
     for name, entry in models.CHECKPOINTS.items():
-        if models.load(name, tell).name != name:
+        if models.load(name, tell=tell).name != name:
             continue  # it has said why
         for file in models.FILES:
             path = Path(try_to_load_from_cache(entry["repo"], file, revision=entry["revision"]))

@@ -24,7 +24,7 @@ from tqdm import tqdm
 from helpers.experiments import Run
 from helpers.race import CHUNK, chunked
 
-OUT = Path(__file__).parents[1] / "helpers" / "bundled" / "runs.json"
+OUT = Path(__file__).parents[1] / "helpers" / "models" / "bundled" / "runs.json"
 WARM = {"warmup": 400, "steps": 600}
 RUNS = {  # name: (run, seeds)
     "post": (Run("post", steps=600), 5),

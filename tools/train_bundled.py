@@ -42,7 +42,7 @@ SETTINGS = {
 }  # fmt: skip
 HELD_OUT = 0.05
 SAVE_EVERY = 200
-OUT = Path(__file__).parents[1] / "helpers" / "bundled"
+OUT = Path(__file__).parents[1] / "helpers" / "models" / "bundled"
 
 
 def split(text, held_out=HELD_OUT):

@@ -30,7 +30,7 @@ TOOLS = ROOT / "tools"
 TEMPLATES = TOOLS / "website"
 SITE_WORDS = tomllib.loads((TEMPLATES / "words.toml").read_text(encoding="utf8"))
 MATHML = LatexToMathML()
-CARD = "helpers/bundled/README.md"  # the one page besides the lessons that they link to
+CARD = "helpers/models/bundled/README.md"  # the one page besides the lessons that they link to
 DATA_URI = re.compile(r'src="data:image/(svg\+xml|png);base64,([^"]+)"')
 FONTS = re.compile(r"font-family: 'DejaVu Sans',[^;\"]*sans-serif")
 

@@ -1,7 +1,7 @@
 """The real checkpoints, with a network: `python -m pytest -m network -s`. Downloads 1 GB if the cache is empty.
 
 Expected figures: shared facts of the project, derived from published ones; GPT-1's revision and hash are printed,
-so that they can be pinned in `helpers/models.toml`.
+so that they can be pinned in `helpers/models/checkpoints.toml`.
 """
 
 import hashlib

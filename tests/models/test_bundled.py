@@ -11,7 +11,7 @@ import train_bundled
 from helpers import gpt, models
 from helpers.language import LANGUAGES
 
-BUNDLED = Path(gpt.__file__).parent / "bundled"
+BUNDLED = Path(gpt.__file__).parent / "models" / "bundled"
 FAMILY = train_bundled.FAMILY
 
 
