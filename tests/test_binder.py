@@ -15,8 +15,8 @@ import pytest
 import torch
 from jupyterlab_server.settings_utils import _get_overrides
 
-from tests.support import stand_ins
 from lessons import ROOT, read
+from tests.support import stand_ins
 
 BINDER = ROOT / "binder"
 INDEX = "--extra-index-url https://download.pytorch.org/whl/cpu"

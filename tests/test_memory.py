@@ -9,8 +9,8 @@ import nbformat
 import pytest
 
 import notebooks
-from tests.support import stand_ins
 from lessons import ROOT
+from tests.support import stand_ins
 
 pytestmark = pytest.mark.full_size
 

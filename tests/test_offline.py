@@ -13,9 +13,9 @@ import pytest
 from huggingface_hub import close_session, constants
 
 import install
-from tests.support import loopback_hub as loopback
 import offline
 from helpers import models
+from tests.support import loopback_hub as loopback
 
 # a network of its own, in which only this machine exists, and a list of all addresses that a process turns to
 CUT_OFF = 'ip link set lo up; exec strace -f --seccomp-bpf -qq -e trace=connect,sendto,sendmsg -o "$0" -- "$@"'

@@ -4,8 +4,8 @@ import json
 import shutil
 from pathlib import Path
 
-from tests.support import loopback_hub
 from helpers import models
+from tests.support import loopback_hub
 
 ROOT = Path(__file__).parents[2]
 REPOS = {"gpt2": "openai-community/gpt2", "gpt1": "openai-community/openai-gpt"}
