@@ -9,6 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 import pytest
+from huggingface_hub import constants
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from helpers import explorers, figures, language, models
@@ -154,8 +155,9 @@ def test_an_exception_becomes_one_sentence_and_is_kept_for_the_tests(explorer, m
     assert "ZeroDivisionError" in explorer.message.value and explorer.image.value == before
 
 
-def test_gpt2_without_a_network_is_drawn_from_the_bundled_model_and_says_so(monkeypatch):
-    monkeypatch.setattr(models, "_checkpoint", lambda *_, **__: (_ for _ in ()).throw(OSError("planted")))
+def test_gpt2_without_a_network_is_drawn_from_the_bundled_model_and_says_so(monkeypatch, tmp_path):
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
     explorer = explorers.residual_stream("gpt2", prompt=SHORT)
     assert "GPT-2 small could not be loaded" in explorer.message.value
     assert explorer.picture.alt.startswith("bundled: LayerNorm, pre-norm")

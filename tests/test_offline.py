@@ -117,7 +117,10 @@ def test_stick_holds_no_links_no_solutions_and_only_names_that_windows_knows(sti
     assert not [name for name in names if re.search(r'[<>:"|?*\\]|/(solutions|\.|__pycache__)', name)]
     for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", (stick / "project/README.md").read_text(encoding="utf8")):
         assert (stick / "project" / target).exists(), target
-    assert {"project/notebooks/de/assignments/02_rmsnorm.ipynb", "project/helpers/models/bundled/ln-pre.safetensors"} <= names
+    assert {
+        "project/notebooks/de/assignments/02_rmsnorm.ipynb",
+        "project/helpers/models/bundled/ln-pre.safetensors",
+    } <= names
     assert max((stick / name).stat().st_size for name in names) < 2**32  # FAT
     assert contents["lang"] == "sv" and list(contents["platforms"]) == [install.HERE]
 
@@ -133,7 +136,8 @@ def test_weights_lie_on_the_stick_as_plain_files_and_are_checked_where_they_are_
     }
     pins = {"gpt2": loopback.checkpoint(folders["gpt2"], repos["gpt2"], "bundled/ln-pre")}
     pins["gpt1"] = loopback.checkpoint(folders["gpt1"], repos["gpt1"], "bundled/ln-post", "main", pinned=False)
-    monkeypatch.setattr(models, "CHECKPOINTS", pins)
+    for name, entry in pins.items():
+        monkeypatch.setitem(models.CHECKPOINTS, name, entry)
     cache = tmp_path / "stick" / "weights" / "hub"
     with loopback.Hub({repos[name]: folder for name, folder in folders.items()}) as server:
         close_session()

@@ -68,12 +68,19 @@ def _read(repo, folder):
     """Return the decoder and the tokenizer that a folder holds; no code that lies there is run."""
     import transformers  # takes seconds, so only here
 
-    transformers.utils.logging.disable_progress_bar()  # the files are here: there is nothing to wait for
+    logging = transformers.utils.logging
+    logging.disable_progress_bar()  # the files are here: there is nothing to wait for
+    verbosity = logging.get_verbosity()
+    logging.set_verbosity_error()  # what it would report in English is judged below
     options = {"local_files_only": True, "trust_remote_code": False, "use_safetensors": True, "dtype": torch.float32}
     try:
-        decoder = transformers.AutoModelForCausalLM.from_pretrained(folder, **options)
+        decoder, report = transformers.AutoModelForCausalLM.from_pretrained(folder, output_loading_info=True, **options)
     except (ValueError, KeyError) as error:  # an architecture that transformers lacks, or that brings its own code
         raise Refused(say("load.not_a_decoder", kind=repo)) from error
+    finally:
+        logging.set_verbosity(verbosity)
+    if report["missing_keys"] or report["mismatched_keys"]:  # transformers fills these with random numbers
+        raise Refused(say("load.not_a_decoder", kind=repo))
     return decoder.eval(), hub.read_tokenizer(folder / "tokenizer.json")
 
 
