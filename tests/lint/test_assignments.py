@@ -2,11 +2,11 @@
 
 import pytest
 
-import notebooks
 from lint import all_findings
-from notebook_files import cell_sources, layout, reading
+from notebook_files import cell_sources, layout, navigation, reading
 from tests.support.faults import FIRST, drop, on_cell, on_notebook, source, swap
 from tests.support.small_tree import Tree
+from translation import sync
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def course(tmp_path):
             cell.metadata["translation"]["of"] = cell_sources.digest(english.source)
         with tree.edit(language, f"assignments/{FIRST}") as notebook:
             cell_sources.by_id(notebook)["idea"].metadata = cell.metadata
-    notebooks.navigation.nav(tree.root, tree.books())
+    navigation.nav(tree.root, tree.books())
     return tree
 
 
@@ -87,7 +87,7 @@ def test_an_assignment_that_only_english_lacks_is_one_finding_and_no_fault_of_th
     course.path("en", ASSIGNMENT).unlink()
     found = [f for f in all_findings.check(course.root) if "notebooks.py nav" not in f]
     assert found == [f"notebooks/en/{ASSIGNMENT}: missing; run python tools/classroom.py release"]
-    assert notebooks.translations.sync(course.root, course.books()) == (["nothing to do"], True)
+    assert sync.sync(course.root, course.books()) == (["nothing to do"], True)
 
 
 @pytest.mark.parametrize(("id_", "old", "new"), [("picture", "2 * x", "x + x"), ("picture", "== 2", "== 2.0")])

@@ -10,7 +10,7 @@ from notebook_files import cell_sources, layout, reading
 from tests.support.faults import FIRST, SECOND, drop, on_cell, on_notebook, source, swap
 from tests.support.small_tree import ALT, Tree
 from texts import markdown_parts, wording
-from translation import differences
+from translation import differences, sync
 
 
 @pytest.fixture

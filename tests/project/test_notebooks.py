@@ -1,6 +1,5 @@
 """The committed notebooks: what a reader without a kernel sees, and what running them again gives."""
 
-import ast
 import re
 
 import nbformat
@@ -9,7 +8,7 @@ import torch
 
 import notebooks
 from lint import stored_outputs
-from notebook_files import layout
+from notebook_files import cell_sources, layout
 from running import execution
 from tests.support.small_tree import Tree
 
@@ -56,7 +55,7 @@ def test_is_valid_and_has_speaking_cell_ids(committed):
 def test_was_executed_from_top_to_bottom(solved):
     cells = code_cells(solved)
     assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1))
-    stale = [cell.id for cell in cells if cell.metadata.get("executed") != notebooks.digest(cell.source)]
+    stale = [cell.id for cell in cells if cell.metadata.get("executed") != cell_sources.digest(cell.source)]
     assert not stale, f"run tools/notebooks.py run: the outputs of {stale} come from another source"
 
 
@@ -79,17 +78,6 @@ def test_reader_without_a_kernel_sees_pictures_with_alternative_texts(committed)
             assert "image/png" not in data and "image/svg+xml" not in data, (
                 f"{cell.id} has no place for an alternative text"
             )
-
-
-def test_code_has_no_words_of_a_human_language(committed):
-    """Two words with a space between them, in a string, are prose."""
-    for cell in code_cells(committed):
-        strings = [
-            n.value
-            for n in ast.walk(ast.parse(cell.source))
-            if isinstance(n, ast.Constant) and isinstance(n.value, str)
-        ]
-        assert not [s for s in strings if re.search(r"[a-z]{3,} [a-z]{3,}", s)], cell.id
 
 
 @pytest.fixture(scope="module")
@@ -133,7 +121,7 @@ def test_run_writes_outputs_marks_and_no_widget(tiny, capfd):
     assert good and re.search(r"\d s, peak \d+ MB", report[0])
     notebook = nbformat.read(tiny, as_version=4)
     [cell] = notebook.cells
-    assert cell.metadata["executed"] == notebooks.digest(cell.source)
+    assert cell.metadata["executed"] == cell_sources.digest(cell.source)
     assert cell.outputs[-1].data["text/html"] == "<p>x</p>"
     assert stored_outputs.WIDGET_VIEW not in cell.outputs[-1].data and "widgets" not in notebook.metadata
 
@@ -172,7 +160,7 @@ def test_run_finds_a_value_out_of_bounds(tiny):
 
 
 def test_run_reports_a_cell_that_does_not_end(tiny, monkeypatch):
-    monkeypatch.setattr(notebooks, "CELL_LIMIT", 2)
+    monkeypatch.setattr(execution, "CELL_LIMIT", 2)
     notebook = nbformat.read(tiny, as_version=4)
     notebook.cells[0].source = "while True: pass"
     nbformat.write(notebook, tiny)

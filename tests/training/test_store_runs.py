@@ -1,6 +1,7 @@
 """The stored runs are what their script makes: it resumes, repeats itself, and its curves can be trained again."""
 
 import json
+import math
 
 import pytest
 import torch
@@ -9,6 +10,7 @@ from helpers import race
 from helpers.experiments import LETTERS, Run, sentences, unigram
 from training import stored_runs
 
+EXPLODED = 100  # nats; guessing costs about 3
 FIRST = 40  # steps of each kind that are trained again
 RUNS = {"tiny": (Run("pre", layers=1, steps=30), 3), "other": (Run("none", layers=1, steps=20), 2)}
 
@@ -78,4 +80,10 @@ def test_the_beginning_of_a_stored_curve_comes_again(name):
     # rounding errors grow, so only the first steps are the same on every machine
     run, curves = race.stored()[name]
     losses = [loss for loss, _ in zip(run.losses(seed=0), range(FIRST if run.layers < 24 else 10))]
-    assert race.chunked(losses) == pytest.approx(curves[0][: len(losses) // 10], rel=0.03, abs=0.02)
+    again = race.chunked(losses)
+    stored = curves[0][: len(again)]
+    if max(stored) > EXPLODED:
+        # such a loss doubles or halves with the last bit of a weight, so only its order of magnitude is the run's own
+        assert [math.log10(loss) for loss in again] == pytest.approx([math.log10(loss) for loss in stored], abs=1)
+    else:
+        assert again == pytest.approx(stored, rel=0.03, abs=0.02)
