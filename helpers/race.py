@@ -25,7 +25,7 @@ EVERY = 20  # steps between two pictures of a live run
 
 @cache
 def stored():
-    """Return name → (Run, one curve a seed) from tools/store_runs.py; a curve is as `chunked` returns it."""
+    """Return name → (Run, one curve a seed) from tools/training/stored_runs.py; a curve is as `chunked` returns it."""
     return {
         name: (Run(**entry["run"]), entry["losses"]) for name, entry in data("models/bundled/runs.json")["runs"].items()
     }

@@ -8,14 +8,12 @@ from pathlib import Path
 import pytest
 import torch
 
-import courses
-import handed_in
-import marks
-import notebooks
-import small_course as small
+from course import collecting, course_folder, marking
 from helpers import language
+from running import execution
+from tests.support import small_course as small
 
-notebooks.KERNELS = marks.KERNELS = 1  # one for each of the two processes that run the tests
+execution.KERNELS = marking.KERNELS = 1  # one for each of the two processes that run the tests
 # threads of two processes wait for one another, many times as long
 os.environ["OMP_NUM_THREADS"] = "1"
 torch.set_num_threads(1)
@@ -30,7 +28,7 @@ def in_english():
 @pytest.fixture(scope="session")
 def site(tmp_path_factory):
     """The folder of the whole static site, built without a network; about a minute on one core."""
-    import website  # here, since it takes seconds and few tests need it
+    from website import build  # here, since it takes seconds and few tests need it
 
     folder = tmp_path_factory.mktemp("site")
 
@@ -40,7 +38,7 @@ def site(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(socket.socket, "connect", refuse)
         patch.setattr(socket, "getaddrinfo", refuse)
-        website.build(website.ROOT, folder)
+        build.build(build.ROOT, folder)
     return folder
 
 
@@ -48,7 +46,7 @@ def site(tmp_path_factory):
 def made(tmp_path_factory):
     """Return a tree with a small assignment, and a course made from it."""
     tree = small.make_tree(tmp_path_factory.mktemp("tree"))
-    courses.create(tree / "course", ["en", "de", "sv"], tree, timeout=5)
+    course_folder.create(tree / "course", ["en", "de", "sv"], tree, timeout=5)
     return tree
 
 
@@ -68,7 +66,7 @@ def graded(made, tmp_path_factory):
     for lang, kind in (("de", "wrong"), ("sv", "right")):  # one student, two languages
         notebook = small.damaged(kind, small.released(course, lang), course)
         small.put(notebook, folder, "in", "two", f"{lang}.ipynb")
-    handed_in.collect(course, [folder / "in"])
+    collecting.collect(course, [folder / "in"])
     small.put("broken", course, "submitted", "broken", "01_layernorm-en", "01_layernorm.ipynb")
-    report, good = marks.grade(course)
+    report, good = marking.grade(course)
     return course, deserved | {"two": 5}, report, good

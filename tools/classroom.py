@@ -37,13 +37,11 @@ import argparse
 import sys
 from pathlib import Path
 
-import lessons
-from lessons import LANGUAGES, ROOT
+from notebook_files import directions
+from notebook_files.layout import LANGUAGES, ROOT
 
 try:
-    import courses
-    import handed_in
-    import marks
+    from course import collecting, course_folder, marking
 except ModuleNotFoundError as error:
     sys.exit(f"{error.name} is missing; install it with: pip install -r tests/requirements.txt")
 
@@ -72,24 +70,24 @@ def arguments():
 def perform(args, root):
     """Carry out a command; return the lines of its report and whether all went well."""
     if args.command == "release":
-        return courses.release(root), True
+        return course_folder.release(root), True
     if args.command == "create":
-        return courses.create(args.directory, list(dict.fromkeys(args.lang or LANGUAGES)), root), True
+        return course_folder.create(args.directory, list(dict.fromkeys(args.lang or LANGUAGES)), root), True
     if args.command == "collect":
-        return handed_in.collect(args.directory, args.files)
+        return collecting.collect(args.directory, args.files)
     if args.command == "predictions":
-        import class_predictions  # matplotlib takes a second
+        from course import predictions_page  # matplotlib takes a second
 
         lang, *more = args.lang or ["en"]
         if more:
             raise ValueError("a page has one language; run this again for the other, with another --out")
-        return class_predictions.write(args.files, args.out, lang, args.names)
-    return marks.grade(args.directory, args.again)
+        return predictions_page.write(args.files, args.out, lang, args.names)
+    return marking.grade(args.directory, args.again)
 
 
 def main(words=None, root=ROOT):
     """Carry out the command of the command line, or of a list of words, and end with its exit code."""
-    lessons.end(perform, arguments().parse_args(words), root)
+    directions.end(perform, arguments().parse_args(words), root)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from pathlib import Path
 import nbformat
 
 from helpers.language import say
-from lessons import ROOT
+from notebook_files.layout import ROOT
 
 OURS = """
 from helpers import explorers

@@ -35,8 +35,10 @@ import requests
 import websocket
 from jupyter_client.session import Session
 
-from lessons import ROOT, end, read
-from notebooks import CELL_LIMIT, peak_memory
+from notebook_files.directions import end
+from notebook_files.layout import ROOT
+from notebook_files.reading import read
+from running.execution import CELL_LIMIT, peak_memory
 
 START_LIMIT = 120  # seconds for the hub, and for a student's server
 CONFIG = """

@@ -25,8 +25,8 @@ from pathlib import Path
 from zipfile import ZipFile, is_zipfile
 
 import install
-import lessons
-from lessons import LANGUAGES, ROOT
+from notebook_files import directions
+from notebook_files.layout import LANGUAGES, ROOT
 
 PYTHON = "3.11"
 PLATFORMS = {  # as install.py calls them → uv's name, pip's tags
@@ -185,7 +185,7 @@ def perform(args):
 
 def main(words=None):
     """Carry out the command of the command line, or of a list of words, and end with its exit code."""
-    lessons.end(perform, arguments().parse_args(words))
+    directions.end(perform, arguments().parse_args(words))
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from jupyter_client.manager import start_new_kernel
 
 import clicks
 import contestants
-from lessons import ROOT
+from notebook_files.layout import ROOT
 
 SHARED = ("torch", "transformers", "babel")  # with the pins of requirements.txt, so that only the peer differs
 ENVIRONMENTS = {  # name → further pins, and for each peer what it keeps; see contestants.py

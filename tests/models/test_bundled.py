@@ -7,12 +7,12 @@ import pytest
 import torch
 from safetensors import safe_open
 
-import train_bundled
 from helpers import gpt, models
 from helpers.language import LANGUAGES
+from training import bundled_family
 
 BUNDLED = Path(gpt.__file__).parent / "models" / "bundled"
-FAMILY = train_bundled.FAMILY
+FAMILY = bundled_family.FAMILY
 
 
 def read(name):
@@ -67,7 +67,7 @@ def test_a_shipped_model_has_learned_to_read(name):
 
 @pytest.mark.parametrize("name", FAMILY)
 def test_a_model_was_trained_like_the_others_but_for_norm_placement_and_the_rate_it_bears(name):
-    assert result(name)["settings"] == train_bundled.SETTINGS | FAMILY[name][2]
+    assert result(name)["settings"] == bundled_family.SETTINGS | FAMILY[name][2]
     like = "ln-post" if FAMILY[name][0] in ("post", "deepnorm") else "ln-pre"
     assert result(name)["settings"] == result(like)["settings"]
     config = dict(vars(read(name)[0].config), placement=None, norm=None)
@@ -87,7 +87,7 @@ def test_the_card_lists_what_was_measured(name):
     losses = [result(name)["training_loss"], *(result(name)["held_out_loss"][lang] for lang in LANGUAGES)]
     row = " | ".join(f"{loss:.3f}" for loss in [*losses, mean_held_out(name)])
     assert f"| `{name}` | {norm} | {placement} | {rate['peak_rate']} | {rate['warmup']} | {row} |" in card
-    for key, value in (train_bundled.SETTINGS | result(name)["versions"]).items():
+    for key, value in (bundled_family.SETTINGS | result(name)["versions"]).items():
         assert f"- {key.replace('_', ' ')}: {value}\n" in card
     assert "CC BY 4.0" in card and "not GPT-2" in card
 

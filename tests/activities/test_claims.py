@@ -1,0 +1,86 @@
+"""The ledger: the card beside a measured value; the form of its entries is in test_ledger.py."""
+
+import pytest
+
+from helpers import claims, language
+from lint import claims_ledger
+
+# what the cell would measure if the verdict were wrong
+CONTRARY = [
+    ("gradient-at-init", 4),  # either curve with the slope of the other, from 3 to 48 blocks
+    ("stream-grows-linearly-at-init", 9.94**4),  # the factor of the first 12 blocks four times over
+    ("post-needs-warmup", 0),
+    ("post-is-better-once-trained", 0),  # the rate does not turn the order
+    ("post-fails-past-24", 25),
+    ("pre-uncontrolled-at-depth", 4),  # a length that grows like l
+    ("pre-uncontrolled-at-depth", 1),
+    ("deepnorm-alpha", 0),  # α does the same on either term
+    ("residual-on-x", 0),
+    ("rms-formula", 0.5),  # ε outside the root, or none
+    ("rms-invariances", 0),  # a shift goes unnoticed
+    ("rms-invariances", 1.71),  # the mean is subtracted
+    ("faster", 0.85),
+    ("faster", 0.9),
+    ("fewer-flops", 7),
+    ("fp16-overflow", 256),
+    ("rms-default-eps", 2**13),  # float16's own machine epsilon
+]
+
+
+@pytest.mark.parametrize(("claim", "value"), CONTRARY)
+def test_bounds_refuse_a_value_that_contradicts_the_verdict(claim, value):
+    assert not claims.Card(claim, value, "here").within
+
+
+@pytest.mark.parametrize("lang", language.LANGUAGES)
+def test_card_shows_claim_value_and_verdict(lang):
+    language.use(lang)
+    card = claims.Card("factor-fifty-over-twelve", 99.15, "published")._repr_mimebundle_()
+    entry = claims.LEDGER["factor-fifty-over-twelve"]
+    for text in (entry["claim"][lang], entry["measures"][lang], language.number(99.15), language.say("claim.false")):
+        assert text in card["text/html"] and text in card["text/plain"]
+    assert 'data-within="true" data-on="published" data-value="99.15"' in card["text/html"]
+    assert claims_ledger.CARD.findall(card["text/html"])[0][:4] == (
+        "factor-fifty-over-twelve",
+        "true",
+        "published",
+        "99.15",
+    )
+
+
+def test_value_out_of_bounds_is_shown_as_such():
+    card = claims.Card("off-by-one", 13, "here")._repr_mimebundle_()
+    assert 'data-within="false"' in card["text/html"]
+    assert "outside the expected range" in card["text/html"] and "outside the expected range" in card["text/plain"]
+
+
+def test_nan_is_out_of_bounds():
+    assert not claims.Card("rescaled-once", float("nan"), "here").within
+
+
+def test_bounds_may_differ_by_place_of_measurement():
+    assert claims.Card("five-to-220", 150, "gpt2").within
+    assert not claims.Card("five-to-220", 150, "published").within
+
+
+def test_unknown_claim_raises():
+    with pytest.raises(ValueError, match="There is no claim “no-such-claim” in the ledger"):
+        claims.check("no-such-claim", 1)
+
+
+@pytest.mark.parametrize("reader", language.LANGUAGES)
+@pytest.mark.parametrize("lesson", [1, 2, 3, 4])
+def test_the_table_shows_every_claim_of_a_lesson_and_what_was_measured(lesson, reader, monkeypatch):
+    language.use(reader)
+    shown = []
+    monkeypatch.setattr(claims, "display", lambda card: None)
+    monkeypatch.setattr("helpers.figures.display", lambda data, raw: shown.append(data["text/markdown"]))
+    monkeypatch.setattr(claims, "measured", {})
+    ids = [claim for claim, entry in claims.LEDGER.items() if entry["lesson"] == lesson]
+    on = claims.LEDGER[ids[0]]["bounds"]
+    claims.check(ids[0], 12.25, on="here" if isinstance(on, list) else next(iter(on)))
+    claims.table(lesson)
+    head, rule, *rows = shown[0].split("\n")
+    assert len(rows) == len(ids) and {row.count(" | ") for row in (head, *rows)} == {2}
+    assert ("12.2" if reader == "en" else "12,2") in rows[0]
+    assert all(language.say("claim.not_yet") in row for row in rows[1:])

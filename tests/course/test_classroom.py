@@ -1,0 +1,76 @@
+"""The teacher's commands: what goes wrong, the real assignments, and a class of 30 that does everything classes do."""
+
+import time
+
+import pytest
+
+import classroom
+from course import collecting, course_folder, marking, nbgrader_hooks
+from notebook_files import layout, reading
+from tests.support import small_course as small
+
+
+@pytest.mark.parametrize(
+    "words, sentence",
+    [
+        (["create", "{full}"], "not empty"),
+        (["create", "{new}", "--lang", "de"], "notebooks/de/solutions holds no notebooks"),
+        (["collect", "{full}", "x.ipynb"], "holds no course"),
+        (["grade", "{new}"], "holds no course"),
+        (["grade", "{course}"], "holds no submissions"),
+        (["collect", "{course}", "no-such-file"], "there is no no-such-file"),
+        (["predictions", "{full}", "--lang", "de", "--lang", "sv"], "a page has one language"),
+    ],
+)
+def test_wrong_input_gets_one_sentence(course, tmp_path, words, sentence):
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "file").write_text("")
+    places = {"full": tmp_path / "full", "new": tmp_path / "new", "course": course}
+    with pytest.raises(SystemExit) as end:
+        classroom.main([word.format(**places) for word in words], tmp_path)
+    assert sentence in str(end.value) and "\n" not in str(end.value)
+    assert not (tmp_path / "new").exists()
+
+
+def grade_solutions(course, languages, folder):
+    """Hand in the solutions themselves and grade them; return the table and whether all could be graded."""
+    for language in languages:
+        for file in course_folder.sources(layout.ROOT, language):
+            small.put(reading.read(file), folder, f"reference{language}", file.name)
+    collecting.collect(course, [folder])
+    return marking.grade(course)
+
+
+def check_points(notebook):
+    """Return the points that the checks of a notebook give."""
+    return sum(cell.metadata.nbgrader.points for cell in notebook.cells if nbgrader_hooks.is_check(cell))
+
+
+@pytest.mark.parametrize("languages", [["en"], pytest.param(layout.LANGUAGES, marks=pytest.mark.whole_class)])
+def test_solutions_get_full_marks(tmp_path, languages):
+    course_folder.create(tmp_path / "course", languages)
+    report, good = grade_solutions(tmp_path / "course", languages, tmp_path / "in")
+    assert good, report
+    for language in languages:
+        points = [check_points(reading.read(file)) for file in course_folder.sources(layout.ROOT, language)]
+        found = small.scores(tmp_path / "course")[f"reference{language}"]
+        assert [float(value) for value in found[: len(points)]] == points, report
+
+
+@pytest.mark.whole_class
+def test_class_of_30(tmp_path):
+    """Within eight minutes, with the usual time limit, and with torch, which every lesson imports."""
+    course = tmp_path / "course"
+    course_folder.create(course, ["en", "de", "sv"], small.make_tree(tmp_path, "from helpers import norms\n"))
+    deserved = small.hand_in(course, tmp_path / "in", [*small.DESERVED, *small.DESERVED][:29])
+    small.put("no notebook", tmp_path, "in", "none", "a.ipynb")
+    start = time.perf_counter()
+    collected, _ = collecting.collect(course, [tmp_path / "in"])
+    assert [line for line in collected if "skipped" in line and "none" in line]
+    report, good = marking.grade(course)
+    seconds = time.perf_counter() - start
+    print(*report, f"{seconds:.0f} s", sep="\n")
+    found = small.scores(course)
+    del found["student"]
+    assert good and {name: float(row[0]) for name, row in found.items()} == deserved
+    assert seconds < 480

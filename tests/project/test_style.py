@@ -1,0 +1,69 @@
+"""What holds for the whole tree."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def tracked():
+    names = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\n")
+    return [ROOT / name for name in names if name and (ROOT / name).exists()]
+
+
+def test_ruff_finds_nothing():
+    for arguments in (["check"], ["format", "--check"]):
+        result = subprocess.run(
+            [sys.executable, "-m", "ruff", *arguments, "."], cwd=ROOT, capture_output=True, text=True
+        )
+        assert result.returncode == 0, result.stdout
+
+
+def test_importing_helpers_does_not_import_transformers():
+    code = (
+        "import sys; from helpers import checkpoints, claims, experiments, explorers, figures, models, predictions, trace\n"
+        "print([m for m in ('transformers', 'huggingface_hub', 'matplotlib.pyplot') if m in sys.modules])"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"
+
+
+def test_requirements_are_pinned_exactly():
+    for name in ("requirements.txt", "tests/requirements.txt"):
+        lines = [line for line in (ROOT / name).read_text().splitlines() if line and not line.startswith("#")]
+        assert all(re.fullmatch(r"[\w-]+==[\w.]+|-e \.", line) for line in lines), name
+
+
+def test_every_import_of_helpers_is_in_the_requirements():
+    pinned = re.findall(r"^([\w-]+)==", (ROOT / "requirements.txt").read_text(), re.M)
+    known = {name.lower().replace("-", "_") for name in pinned} | {"helpers", "IPython", "httpx2"}  # of ipykernel, hub
+    for path in (ROOT / "helpers").glob("*.py"):
+        imported = set(re.findall(r"^\s*(?:from|import) (\w+)", path.read_text(), re.M))
+        assert imported <= known | set(sys.stdlib_module_names), path.name
+
+
+def test_readme_has_the_two_commands_on_one_line_each():
+    text = (ROOT / "README.md").read_text(encoding="utf8")
+    commands = re.findall(r"^    (python3\.11 .*)$", text, re.M)
+    assert len(commands) == 2 and "jupyter lab" in commands[0] and ".venv/bin/pytest " in commands[1]
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", text):
+        assert (ROOT / target).exists(), target
+
+
+def test_names_no_machine_and_no_registry():
+    registry = re.compile(r"(?<![\w.])/(root|home|work)/|pypi\.org|pythonhosted")
+    for path in tracked():
+        if path.suffix in {".py", ".md", ".toml", ".txt", ".ipynb", ""} and path != Path(__file__):
+            assert not registry.search(path.read_text(encoding="utf8")), path
+
+
+def test_only_safetensors_hold_weights():
+    assert not [path for path in tracked() if path.suffix in {".pt", ".pth", ".bin", ".pkl", ".npy", ".npz"}]
+
+
+def test_jupyterlab_gets_its_settings_from_the_installation():
+    """Without them the arrow keys move between cells and not inside a widget, and a news question covers the page."""
+    settings = Path(sys.prefix, "share/jupyter/lab/settings/overrides.d/norm-lessons.json")
+    assert settings.read_text() == (ROOT / "helpers" / "jupyterlab.json").read_text()

@@ -1,0 +1,160 @@
+"""The folder of an nbgrader course: what is handed out, and what is submitted."""
+
+import shutil
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from tqdm import tqdm
+
+from course import nbgrader_hooks
+from notebook_files import cell_sources, layout, reading
+from notebook_files.layout import LANGUAGES, ROOT
+
+GRADED = ("autograded", "feedback")  # the folders of what is made from submissions
+CONFIGURATION = '''"""An nbgrader course, made by tools/classroom.py; nbgrader's own commands work here as well."""
+
+import sys
+from pathlib import Path
+
+from nbgrader.converters import Autograde, GenerateAssignment, GenerateFeedback
+from nbgrader.preprocessors import ClearSolutions, Execute
+
+sys.path.insert(0, {tools!r})  # write the new place here if the project has moved
+from course import nbgrader_hooks
+
+c = get_config()
+root = Path(__file__).resolve().parent
+c.CourseDirectory.root = str(root)
+c.CourseDirectory.db_url = f"sqlite:///{{root / 'gradebook.db'}}?timeout=60"  # two submissions write at a time
+
+c.ClearSolutions.code_stub = {{"python": "..."}}  # words of no language, so that the code is the same in all
+c.GenerateAssignment.preprocessors = [
+    nbgrader_hooks.TextStubs if step is ClearSolutions else step for step in GenerateAssignment.preprocessors.default()
+]
+
+c.Execute.kernel_name = "python3"
+c.Execute.timeout = {timeout}  # seconds a cell
+c.Execute.iopub_timeout = 10
+c.Execute.extra_arguments = [
+    "--HistoryManager.hist_file=:memory:",
+    f"--IPKernelApp.exec_files={{Path(nbgrader_hooks.TOOLS, 'course', 'kernel_guard.py')}}",
+]
+steps = [nbgrader_hooks.ExecuteApart if step is Execute else step for step in Autograde.autograde_preprocessors.default()]
+steps.insert(1, nbgrader_hooks.DropWarnings)
+c.Autograde.autograde_preprocessors = steps
+c.LimitOutput.max_lines = 200
+c.LimitOutput.max_traceback = 40
+
+c.GenerateFeedback.exporter_class = nbgrader_hooks.Feedback
+c.GenerateFeedback.preprocessors = [nbgrader_hooks.HideChecks, *GenerateFeedback.preprocessors.default()]
+'''
+
+
+def sources(root, language):
+    """Return the teacher's notebooks of a language. Raises ValueError if there are none."""
+    found = sorted((root / "notebooks" / language / "solutions").glob("*.ipynb"))
+    if not found:
+        raise ValueError(f"notebooks/{language}/solutions holds no notebooks")
+    return found
+
+
+def create(directory, languages, root=ROOT, timeout=15):
+    """Make a course; return the lines of the report. Raises ValueError if the folder is taken."""
+    if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
+        raise ValueError(f"{directory} is not empty; name a new folder")
+    files = [(language, file) for language in languages for file in sources(root, language)]
+    directory.mkdir(parents=True, exist_ok=True)
+    text = CONFIGURATION.format(tools=str(nbgrader_hooks.TOOLS), timeout=timeout)
+    (directory / "nbgrader_config.py").write_text(text, encoding="utf8")
+    for language, file in files:
+        target = directory / "source" / f"{file.stem}-{language}" / file.name
+        target.parent.mkdir(parents=True)
+        # the bars of what is handed out lead to assignments
+        target.write_text(file.read_text(encoding="utf8").replace("/solutions/", "/assignments/"), encoding="utf8")
+    api = nbgrader_hooks.interface(directory)
+    for language, file in tqdm(files, unit="notebook", leave=False):
+        result = api.generate_assignment(f"{file.stem}-{language}")
+        if not result["success"]:
+            raise ValueError(f"notebooks/{language}/solutions/{file.name}: {nbgrader_hooks.reason(result)}")
+    return [f"{directory}: {len(files)} assignments; hand out what is in {directory / 'release'}"]
+
+
+def released_notebooks(directory):
+    """Return assignment → released notebook of a course."""
+    return {file.parent.name: reading.read(file) for file in sorted((directory / "release").glob("*/*.ipynb"))}
+
+
+def release(root=ROOT):
+    """Write what students get from what teachers have, as a course of all languages does; return the report."""
+    languages = [language for language in LANGUAGES if (root / "notebooks" / language / "solutions").is_dir()]
+    if not languages:
+        raise ValueError("there is no notebooks/<lang>/solutions")
+    report = []
+    with TemporaryDirectory() as folder:
+        create(Path(folder, "course"), languages, root)
+        released = released_notebooks(Path(folder, "course"))
+    for assignment, notebook in released.items():
+        name, _, language = assignment.rpartition("-")
+        english = cell_sources.by_id(released[f"{name}-en"]) if f"{name}-en" in released else {}
+        for cell in notebook.cells:
+            for_students(cell, english.get(cell.id))
+        path = layout.path_of(root, language, f"assignments/{name}.ipynb")
+        report += [str(path.relative_to(root))] if reading.write(path, notebook) else []
+    return report or ["nothing has changed"]
+
+
+def for_students(cell, english):
+    """Let a cell's marks speak of the assignments."""
+    cell.metadata.pop("executed", None)  # outputs are gone
+    if english and "translation" in cell.metadata:
+        cell.metadata["translation"]["of"] = cell_sources.digest(english.source)
+
+
+def lesson_names(assignments):
+    """Return the lessons of assignments, in order."""
+    return sorted({assignment.rpartition("-")[0] for assignment in assignments})
+
+
+def submitted(directory, student, assignment):
+    """Return the notebook that was submitted, or None."""
+    file = place_of(directory, student, assignment)
+    return reading.read(file) if file.is_file() else None
+
+
+def place_of(directory, student, assignment):
+    """Return the path of a submitted notebook."""
+    return directory / "submitted" / student / assignment / f"{assignment.rpartition('-')[0]}.ipynb"
+
+
+def submit(directory, student, assignment, notebook, seconds, repairs=()):
+    """Write a submission with the time of its file and its repairs; if it has changed, drop what was graded before."""
+    file = place_of(directory, student, assignment)
+    if reading.write(file, notebook):
+        forget(directory, student, assignment)
+        stamp = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+        file.with_name("timestamp.txt").write_text(stamp + "\n")
+    record = file.with_name("repairs.txt")
+    record.unlink(missing_ok=True)
+    if repairs:
+        record.write_text("\n".join(repairs), encoding="utf8")
+
+
+def repairs_of(directory, student, assignment):
+    """Return what was repaired in a submission, one phrase each."""
+    file = place_of(directory, student, assignment).with_name("repairs.txt")
+    return file.read_text(encoding="utf8").splitlines() if file.exists() else []
+
+
+def submissions(directory):
+    """Return (student, assignment) of all submissions."""
+    return [file.parts[-3:-1] for file in sorted((directory / "submitted").glob("*/*/*.ipynb"))]
+
+
+def forget(directory, student, assignment):
+    """Drop what was graded of a submission."""
+    for step in GRADED:
+        shutil.rmtree(directory / step / student / assignment, ignore_errors=True)
+        with suppress(OSError):
+            (directory / step / student).rmdir()  # if it is empty

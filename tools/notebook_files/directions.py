@@ -1,0 +1,36 @@
+"""What an author is told: where to look and which command to run."""
+
+import re
+import sys
+
+
+def command(words):
+    """Return a command of notebooks.py as an author types it."""
+    return f"python tools/notebooks.py {words}"
+
+
+def run_again(at):
+    """Return the words that tell an author to run the notebook of a place such as `where` returns."""
+    return f"run it: {command('run ' + at.partition('#')[0])}"
+
+
+def where(language, name, cell=None):
+    """Return the words that tell an author where to look: the file, the cell's id and its first words."""
+    return f"notebooks/{language}/{name}" + ("" if cell is None else points_to(cell))
+
+
+def points_to(cell, most=30):
+    """Return a cell's id after a #, and its first words in parentheses."""
+    words = " ".join(re.sub(r"<[^>]*>|[#*`|]", "", cell.source).lstrip().partition("\n")[0].split())
+    return f"#{cell.get('id', '?')}" + f" ({words if len(words) <= most else words[: most - 1] + '…'})" * bool(words)
+
+
+def end(perform, *arguments):
+    """Carry out a command, print its report and end with its exit code; what it raises is shown as one sentence."""
+    try:
+        report, good = perform(*arguments)
+    except (ValueError, OSError) as error:
+        sys.exit(str(error))
+    sys.stdout.reconfigure(errors="backslashreplace")  # a terminal that lacks a letter shows its code
+    print("\n".join(report))
+    sys.exit(0 if good else 1)
