@@ -17,7 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import browser
-from helpers import checks, claims, experiments, explorers, figures, language, models, norms, predictions, race
+from helpers import claims, experiments, explorers, figures, language, models, norms, predictions, race
+from helpers.activities import check as checks
 from helpers.gpt import Config
 from helpers.language import LANGUAGES, catalogue, say
 from helpers.trace import UnknownDecoder, trace
@@ -282,12 +283,12 @@ ODD_ANSWERS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("task", list(checks._TASKS))
+@pytest.mark.parametrize("task", list(checks.TASKS))
 def test_odd_answers_are_never_right_and_end_in_a_sentence(task):
     """A complex answer once lost its imaginary part, and was right."""
     for answer in ODD_ANSWERS:
         found = [verdict(task, answer)]
-        if "cases" in checks._TASKS[task]:
+        if checks.TASKS[task].cases:
             found.append(verdict(task, lambda answer=answer, **_: answer))
         for text in found:
             assert text and text != say("check.right"), answer
