@@ -105,15 +105,16 @@ def judge(task, answer, seed):
     given = results(task, answer, cases)
     if any(one is None or one is ... for one in given):
         raise NotRight(language.say("check.not_done"))
-    right = expected(task, task.right, cases)
+    right = [content(task.right)] if task.cases is None else list(results_of(task.right, cases))
     if all_same(given, right):
         return
     blame_what_it_calls(task, answer, cases, right)
     name_mistake(task, given, cases)
     describe(task, given, right)
-    if holds_rounded(given, right):
-        raise NotRight(language.say("check.rounded"))
-    name_mistake(task, given, cases, rounded=True)
+    if looks_rounded(given):
+        if same_when_rounded(given, right):
+            raise NotRight(language.say("check.rounded"))
+        name_mistake(task, given, cases, same_when_rounded)
     describe_shape(given, right)
     raise NotRight(language.say("check.different"))
 
@@ -184,41 +185,30 @@ def fits(signature, positional, named):
     return True
 
 
-def expected(task, result, cases):
-    """Return the content of a function's results for every case, or of a value, as often as there are cases."""
-    if task.cases is None:
-        return [content(result)]
-    return [ask_quietly(result, case) for case in cases]
-
-
-def ask_quietly(function, case):
-    """Return the content of a function's result, or Raised: a wrong function may fail in some cases as an answer does."""
-    try:
-        return content(function(**copy.deepcopy(case)))
-    except Exception as error:
-        return Raised(str(error))
-
-
-def name_mistake(task, given, cases, rounded=False):
-    """Raise NotRight with the sentence of the first known mistake that explains the results, if there is one."""
-    for mistake in task.mistakes:
-        if makes(task, mistake, given, cases, rounded):
-            raise NotRight(mistake.sentences[language.current])
-
-
-def makes(task, mistake, given, cases, rounded):
-    """Return whether a mistake explains the results, or explains them when they are rounded."""
-    agree = holds_rounded if rounded else all_same
-    if task.cases is None:
-        [answer] = given
-        if any(agree([named_part(answer, value)], [value]) for value in map(content, mistake.values)):
-            return True
-        return not rounded and any(find(answer) for find in mistake.functions)
-    return any(agree(given, expected(task, function, cases)) for function in mistake.functions)
+def results_of(function, cases):
+    """Yield the content of a function's results, or Raised: a wrong function may fail in some cases as an answer does."""
+    for case in cases:
+        try:
+            yield content(function(**copy.deepcopy(case)))
+        except Exception as error:
+            yield Raised(str(error))
 
 
 def all_same(given, right):
     return all(same(*pair) for pair in zip(given, right))
+
+
+def name_mistake(task, given, cases, agree=all_same):
+    """Raise NotRight with the sentence of the first known mistake with whose results the given ones agree, if any."""
+    for mistake in task.mistakes:
+        if task.cases is None:
+            [answer] = given
+            made = any(agree([named_part(answer, value)], [value]) for value in map(content, mistake.values))
+            made = made or any(finds(answer) for finds in mistake.functions)
+        else:
+            made = any(agree(given, results_of(function, cases)) for function in mistake.functions)
+        if made:
+            raise NotRight(mistake.sentences[language.current])
 
 
 def named_part(answer, value):
@@ -235,7 +225,7 @@ def blame_what_it_calls(task, answer, cases, right):
     """Raise NotRight if an answer would be right with right answers of the other tasks in the place of those it calls.
 
     If it would make a known mistake even then, the sentence of this mistake is said."""
-    names = called_answers(answer)
+    names = [name for name in called_answers(answer) if FUNCTIONS[name] is not task]
     if not names:
         return
     space = answer.__globals__
@@ -378,10 +368,17 @@ def as_lists(value):
     if torch.is_tensor(value):
         return value.tolist()
     if isinstance(value, list):
-        return [as_lists(one) for one in value]
+        return [as_entry(one) for one in value]
     if isinstance(value, dict):
-        return {key: as_lists(one) for key, one in value.items()}
+        return {key: as_entry(one) for key, one in value.items()}
     return value
+
+
+def as_entry(value):
+    """Return an entry of a list or dictionary likewise; a tensor of a single number is this number."""
+    if torch.is_tensor(value) and value.numel() == 1:
+        return value.item()
+    return as_lists(value)
 
 
 # Comparing
@@ -439,8 +436,14 @@ def as_tensor(value):
         return None
 
 
-def holds_rounded(given, right):
+def looks_rounded(given):
+    """Return whether no number has more than four decimals."""
+    return all(same(one, one, decimals=4) for one in given)
+
+
+def same_when_rounded(given, right):
     """Return whether results are the right ones, rounded to four decimals or fewer."""
+    right = list(right)
     return any(all(same(*pair, decimals) for pair in zip(given, right)) for decimals in (4, 3, 2, 1))
 
 
@@ -466,12 +469,12 @@ def describe_part(task, given, right):
     if isinstance(right, str) and given not in task.names:
         names = ", ".join(f'"{name}"' for name in task.names)
         raise NotRight(language.say("check.name", got=shown(given), names=names))
+    if isinstance(given, dict) and isinstance(right, dict):
+        got = ", ".join(map(str, given)) or "–"
+        raise NotRight(language.say("check.keys", got=shown(got), expected=", ".join(right)))
     texts = [one for one in leaves(given) if isinstance(one, str)]
     if texts and not isinstance(right, str):
         raise NotRight(language.say("check.text", got=shown(texts[0])))
-    if isinstance(given, dict) and isinstance(right, dict):
-        got, expected_keys = (", ".join(map(str, one)) for one in (given, right))
-        raise NotRight(language.say("check.keys", got=shown(got), expected=expected_keys))
 
 
 def shown(value):
