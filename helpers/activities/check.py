@@ -3,6 +3,7 @@
 What the checks know of each task, its right result and the mistakes that people make, stands in `tasks`.
 """
 
+import array
 import collections
 import copy
 import decimal
@@ -15,7 +16,7 @@ import threading
 import traceback
 from contextlib import ExitStack, redirect_stdout
 from dataclasses import dataclass
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, MappingProxyType
 from unittest import mock
 
 import numpy as np
@@ -279,8 +280,8 @@ LARGEST = 10**6  # numbers in a tensor; nothing that is asked for comes near it
 class Foreign:
     """In the place of an object that is no answer: it equals nothing. `kind` is the name of its type."""
 
-    def __init__(self, value):
-        self.kind = type(value).__name__
+    def __init__(self, kind):
+        self.kind = str(kind)
 
 
 def content(value, depth=0):
@@ -292,11 +293,11 @@ def content(value, depth=0):
     if value is None or value is ... or type(value) is Raised:
         return value
     if depth > DEEPEST:
-        return Foreign(value)
+        return Foreign(type(value).__name__)
     try:
         return taken(value, type(value), depth + 1)  # not isinstance, which believes what an object says of its class
     except Exception:
-        return Foreign(value)
+        return Foreign(type(value).__name__)
 
 
 def taken(value, kind, depth):
@@ -317,8 +318,10 @@ def taken(value, kind, depth):
         return [content(one, depth) for one in list.copy(value)]
     if issubclass(kind, tuple):
         return [content(one, depth) for one in tuple.__getitem__(value, slice(None))]
-    if kind in (range, collections.deque):
+    if kind in (range, collections.deque, array.array):
         return [content(one, depth) for one in value]
+    if kind in (collections.UserDict, collections.ChainMap, MappingProxyType):
+        return content(dict(value), depth)
     if issubclass(kind, torch.Tensor):
         return tensor_taken(value, kind, depth)
     if issubclass(kind, np.generic):
@@ -327,13 +330,13 @@ def taken(value, kind, depth):
         return array_taken(np.ndarray.view(value, np.ndarray), depth)
     if hasattr(kind, "__array__"):  # an array of another library
         return array_taken(np.array(value), depth)
-    return Foreign(value)
+    return Foreign(kind.__name__)
 
 
 def key_taken(key):
     """Return the content of a key of a dictionary."""
-    key = content(key)
-    return key if isinstance(key, str | int | float) else Foreign(key)
+    taken_key = content(key)
+    return taken_key if isinstance(taken_key, str | int | float) else Foreign(type(key).__name__)
 
 
 def tensor_taken(value, kind, depth):
@@ -343,24 +346,28 @@ def tensor_taken(value, kind, depth):
     ):  # a subclass may override anything, so its numbers are taken one by one
         return content(value.tolist(), depth)
     tensor = torch.Tensor.detach(value)
-    if tensor.is_complex() or tensor.numel() > LARGEST:
-        return Foreign(value)
+    if tensor.is_complex():
+        return Foreign(tensor.dtype)
+    if tensor.numel() > LARGEST:
+        return Foreign(tuple(tensor.shape))
     if tensor.is_quantized:
         tensor = tensor.dequantize()
     tensor = tensor.to_dense().cpu().clone()
     return tensor if tensor.dim() else tensor.item()
 
 
-def array_taken(array, depth):
-    if array.dtype.kind in "OUS":
-        return content(array.tolist(), depth)
-    if array.dtype.kind not in "biuf" or array.size > LARGEST:
-        return Foreign(array)
-    if array.dtype.kind in "iu":
-        array = array.astype(np.int64)
-    elif array.dtype.kind == "f" and array.dtype != np.float16:
-        array = array.astype(np.float64)
-    return content(torch.tensor(array.copy()), depth)
+def array_taken(numbers, depth):
+    if numbers.dtype.kind in "OUS":
+        return content(numbers.tolist(), depth)
+    if numbers.dtype.kind not in "biuf":
+        return Foreign(numbers.dtype)
+    if numbers.size > LARGEST:
+        return Foreign(numbers.shape)
+    if numbers.dtype.kind in "iu":
+        numbers = numbers.astype(np.int64)
+    elif numbers.dtype.kind == "f" and numbers.dtype != np.float16:
+        numbers = numbers.astype(np.float64)
+    return content(torch.tensor(numbers.copy()), depth)
 
 
 def as_lists(value):
@@ -469,9 +476,13 @@ def describe_part(task, given, right):
     if isinstance(right, str) and given not in task.names:
         names = ", ".join(f'"{name}"' for name in task.names)
         raise NotRight(language.say("check.name", got=shown(given), names=names))
-    if isinstance(given, dict) and isinstance(right, dict):
+    if isinstance(right, dict) and not isinstance(given, dict):
+        raise NotRight(language.say("check.dictionary", expected=", ".join(right)))
+    if isinstance(right, dict):
         got = ", ".join(map(str, given)) or "–"
         raise NotRight(language.say("check.keys", got=shown(got), expected=", ".join(right)))
+    if isinstance(given, dict):
+        return
     texts = [one for one in leaves(given) if isinstance(one, str)]
     if texts and not isinstance(right, str):
         raise NotRight(language.say("check.text", got=shown(texts[0])))

@@ -569,9 +569,7 @@ wrong_values(
 )
 
 
-wrong_values(
-    "which-axis", "not-three-tuples", (3, 5, 1), [1, 1, 4], (3, 5, 4), 7, {(3, 5, 1), (1, 1, 4), (3, 1, 1)}
-)
+wrong_values("which-axis", "not-three-tuples", (3, 5, 1), [1, 1, 4], (3, 5, 4), 7, {(3, 5, 1), (1, 1, 4), (3, 1, 1)})
 
 
 wrong_values("which-axis", "layernorm-and-batchnorm", [mean(1, 2), mean(0), mean(1, 2)])

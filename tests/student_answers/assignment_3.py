@@ -1,7 +1,8 @@
 """Answers to assignment 3, where the norm sits, as students write them."""
 
 import math
-from collections import Counter, OrderedDict, defaultdict
+from collections import Counter, OrderedDict, UserDict, defaultdict
+from types import MappingProxyType
 
 import numpy as np
 import torch
@@ -846,8 +847,6 @@ told_values(
     {"A": "4", "B": "3", "C": "2"},
     {"A": "4", "B": 3, "C": 2},
     {"A": 4, "B": 3, "C": "2 and 4"},
-    "A: 4, B: 3, C: 2",
-    np.array(["4", "3", "2"]),
 )
 told_values(
     "planted-bugs",
@@ -859,7 +858,11 @@ told_values(
     {"A": 4, "B": 3, "C": 2, "D": 1},
     {},
 )
-told_values("planted-bugs", "check.different", [4, 3, 2], (4, 3, 2), {"A": [4], "B": [3], "C": [2]}, 432)
+told_values("planted-bugs", "check.dictionary", [4, 3, 2], np.array(["4", "3", "2"]), "A: 4, B: 3, C: 2", 432)
+told_values("planted-bugs", "check.different", {"A": [4], "B": [3], "C": [2]})
+wrong_values(
+    "planted-bugs", "no such line", {"A": 5, "B": 3, "C": 2}, {"A": 0, "B": 0, "C": 0}, {"A": 4.5, "B": 3, "C": 2}
+)
 told_values("planted-bugs", "check.gap", {"A": None, "B": 3, "C": 2}, {"A": 4, "B": 3, "C": ...})
 right_values(
     "planted-bugs",
@@ -868,6 +871,8 @@ right_values(
     Counter(A=4, B=3, C=2),
     {"A": np.int64(4), "B": np.float32(3), "C": np.array(2)},
     {"A": np.array([4]), "B": torch.tensor([3.0]), "C": True + True},
+    MappingProxyType({"A": 4, "B": 3, "C": 2}),
+    UserDict({"A": 4, "B": 3, "C": 2}),
     {np.str_("A"): 4, np.str_("B"): 3, np.str_("C"): 2},
 )
 told_values(
@@ -889,7 +894,13 @@ told_values(
     dict(zip("abcd", ("sandwich", "deepnorm", "post", "pre"))),
     {"sandwich": "A", "deepnorm": "B", "post": "C", "pre": "D"},
 )
-told_values("which-curve", "check.text", "sandwich, deepnorm, post, pre")
+told_values("which-curve", "check.dictionary", "sandwich, deepnorm, post, pre", ["sandwich", "deepnorm", "post", "pre"])
+wrong_values(
+    "which-curve",
+    "one placement twice",
+    placements("sandwich deepnorm post post"),
+    placements("deepnorm deepnorm post pre"),
+)
 told_values("which-curve", "check.gap", {"A": "sandwich", "B": "deepnorm", "C": "post", "D": ...})
 right_values("which-curve", OrderedDict(zip("DCBA", np.array(["pre", "post", "deepnorm", "sandwich"]))))
 

@@ -1323,6 +1323,18 @@ PLANTED_BUGS.wrong_values(
 )
 
 
+@PLANTED_BUGS.mistake(
+    "no such line",
+    en="Each block has four lines with a number. One of your numbers stands beside none of them.",
+    de="Jeder Block hat vier Zeilen mit einer Nummer. Eine deiner Nummern steht neben keiner von ihnen.",
+    sv="Varje block har fyra rader med ett nummer. Ett av dina nummer står inte vid någon av dem.",
+)
+def planted_bugs_no_such_line(answer):
+    if not isinstance(answer, dict):
+        return False
+    return any(isinstance(line, int | float) and line not in (1, 2, 3, 4) for line in answer.values())
+
+
 # 4 · Which curve belongs to which placement?
 
 WHICH_CURVE = Task(
@@ -1462,6 +1474,19 @@ WHICH_CURVE.wrong_values(
         "delblock med en norm på strömmen?"
     ),
 )
+
+
+@WHICH_CURVE.mistake(
+    "one placement twice",
+    en="You give one placement to two letters. The pictures show four different ones.",
+    de="Du gibst eine Platzierung zwei Buchstaben. Die Bilder zeigen vier verschiedene.",
+    sv="Du ger en placering till två bokstäver. Bilderna visar fyra olika.",
+)
+def which_curve_one_placement_twice(answer):
+    if not isinstance(answer, dict):
+        return False
+    known = [one for one in answer.values() if one in WHICH_CURVE.names]
+    return len(set(known)) < len(known)
 
 
 TASKS = (
