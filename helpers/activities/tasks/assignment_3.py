@@ -1478,9 +1478,9 @@ WHICH_CURVE.wrong_values(
 
 @WHICH_CURVE.mistake(
     "one placement twice",
-    en="You give one placement to two letters. The pictures show four different ones.",
-    de="Du gibst eine Platzierung zwei Buchstaben. Die Bilder zeigen vier verschiedene.",
-    sv="Du ger en placering till två bokstäver. Bilderna visar fyra olika.",
+    en="You use one placement twice. The pictures show four different ones.",
+    de="Du verwendest eine Platzierung zweimal. Die Bilder zeigen vier verschiedene.",
+    sv="Du använder en placering två gånger. Bilderna visar fyra olika.",
 )
 def which_curve_one_placement_twice(answer):
     if not isinstance(answer, dict):
