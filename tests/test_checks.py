@@ -18,6 +18,7 @@ import torch.nn.functional as F
 from nbclient import NotebookClient
 from torch import nn
 
+import helpers
 from helpers import language
 from helpers.activities import check as checks
 from helpers.language import LANGUAGES, say
@@ -511,7 +512,7 @@ def test_whoever_answers_in_the_form_asked_for_never_gets_the_general_sentence(t
 @pytest.fixture(scope="module")
 def sources():
     """The code cells of the teacher's notebook of assignment 3, id → source."""
-    path = Path(__file__).parents[1] / "notebooks" / "en" / "solutions" / "03_placement.ipynb"
+    path = Path(helpers.__file__).parents[1] / "notebooks" / "en" / "solutions" / "03_placement.ipynb"
     return {cell.id: cell.source for cell in nbformat.read(path, as_version=4).cells}
 
 
