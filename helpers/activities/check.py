@@ -1,4 +1,4 @@
-"""The checks of the assignments: `check("layer-norm", layer_norm)` says that an answer is right, or what is wrong with it.
+"""The checks of the assignments: `check("layer-norm", layer_norm)` says that an answer is right, or what is wrong.
 
 What the checks know of each task, its right result and the mistakes that people make, stands in `tasks`.
 """
@@ -149,7 +149,7 @@ def results(task, answer, cases):
 
 
 def ask(answer, case):
-    """Return the content of a function's result for one case, or what it raised. NotRight if it writes to its inputs."""
+    """Return the content of a function's result for one case, or what it raised. NotRight if it writes to inputs."""
     inputs = copy.deepcopy(case)
     positional, named = arranged(answer, inputs)
     try:
@@ -187,7 +187,7 @@ def fits(signature, positional, named):
 
 
 def results_of(function, cases):
-    """Yield the content of a function's results, or Raised: a wrong function may fail in some cases as an answer does."""
+    """Yield the content of a function's results, or Raised: a wrong function may fail in some cases, as answers do."""
     for case in cases:
         try:
             yield content(function(**copy.deepcopy(case)))
