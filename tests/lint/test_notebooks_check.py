@@ -486,12 +486,16 @@ def test_the_language_of_a_text_is_recognised(text, language):
     assert markdown_parts.language_of(text) == language
 
 
-def test_two_mistakes_of_one_name_are_found(tmp_path):
-    (tmp_path / "helpers" / "tasks").mkdir(parents=True)
+def test_two_mistakes_of_one_name_and_one_without_a_language_are_found(tmp_path):
+    folder = tmp_path / "helpers" / "activities" / "tasks"
+    folder.mkdir(parents=True)
     (tmp_path / "helpers" / "claims.toml").touch()
-    mistake = '[[by-hand.mistakes]]\nname = "squared"\nen = "No."\nde = "Nein."\nsv = "Nej."\n'
-    (tmp_path / "helpers" / "tasks" / "01.toml").write_text(mistake)
+    mistake = '@BY_HAND.mistake("squared", en="No.", de="Nein.", sv="Nej.")\ndef squared(answer): ...\n'
+    (folder / "assignment_1.py").write_text(mistake)
     assert list(catalogue.sentences(tmp_path)) == []
-    (tmp_path / "helpers" / "tasks" / "01.toml").write_text(mistake * 2)
+    (folder / "assignment_1.py").write_text(mistake * 2)
     [found] = catalogue.sentences(tmp_path)
-    assert found.startswith("helpers/tasks/01.toml#by-hand.squared: two mistakes")
+    assert found.startswith("helpers/activities/tasks/assignment_1.py#BY_HAND.squared: two mistakes")
+    (folder / "assignment_1.py").write_text(mistake.replace(', sv="Nej."', ""))
+    [found] = catalogue.sentences(tmp_path)
+    assert found.startswith("helpers/activities/tasks/assignment_1.py#BY_HAND.squared.sv: missing")

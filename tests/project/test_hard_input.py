@@ -16,7 +16,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from helpers import checks, claims, experiments, explorers, figures, language, models, norms, predictions, race
+from helpers import claims, experiments, explorers, figures, language, models, norms, predictions, race
+from helpers.activities import check as checks
 from helpers.gpt import Config
 from helpers.language import LANGUAGES, catalogue, say
 from helpers.trace import UnknownDecoder, trace
@@ -267,10 +268,9 @@ class Stubborn:
     __hash__ = None
 
 
-def test_comparing_with_an_endless_answer_ends(monkeypatch):
-    monkeypatch.setattr(checks, "LIMIT", 0.3)
+def test_an_answer_that_cannot_be_read_or_compared_to_an_end_ends():
     for task, answer in (("by-hand", Endless()), ("planted-bugs", dict(A=Stubborn(), B=3, C=2))):
-        assert verdict(task, answer) == say("check.too_long", seconds=0.3)
+        assert verdict(task, answer) not in (say("check.right"), "")
     assert verdict("layer-norm", lambda **_: Endless()) != say("check.right")
     assert verdict("by-hand", [3.5, 1, 2, 1.5, -2]) == say("check.right")
 
@@ -282,12 +282,12 @@ ODD_ANSWERS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("task", list(checks._TASKS))
+@pytest.mark.parametrize("task", list(checks.TASKS))
 def test_odd_answers_are_never_right_and_end_in_a_sentence(task):
     """A complex answer once lost its imaginary part, and was right."""
     for answer in ODD_ANSWERS:
         found = [verdict(task, answer)]
-        if "cases" in checks._TASKS[task]:
+        if checks.TASKS[task].cases:
             found.append(verdict(task, lambda answer=answer, **_: answer))
         for text in found:
             assert text and text != say("check.right"), answer

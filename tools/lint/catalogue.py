@@ -1,5 +1,6 @@
 """The words outside of the notebooks, in three languages: the catalogue, the ledger, the assignments' checks."""
 
+import ast
 import re
 import string
 import tomllib
@@ -35,10 +36,23 @@ def sentences_of(root, language):
         for claim, entry in toml(root / "helpers" / "claims.toml").items()
         for part in PARTS
     }
-    for path in sorted((root / "helpers" / "tasks").glob("*.toml")):
-        for task, entry in toml(path).items():
-            for mistake in entry["mistakes"]:
-                found[f"helpers/tasks/{path.name}#{task}.{mistake['name']}.{language}"] = mistake.get(language)
+    found |= {f"{at}.{language}": texts.get(language) for at, texts in mistakes_of(root)}
+    return found
+
+
+def mistakes_of(root):
+    """Return the mistakes that the assignments' checks know, pairs of "file#task.mistake" and language → sentence.
+
+    They are read from the code, which is not run: calls as `TASK.mistake("name", en="…", de="…", sv="…")`."""
+    found = []
+    for path in sorted((root / "helpers" / "activities" / "tasks").glob("assignment_*.py")):
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf8"))):
+            if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+                continue
+            texts = {word.arg: ast.literal_eval(word.value) for word in call.keywords if word.arg in LANGUAGES}
+            if call.func.attr in ("mistake", "wrong_values") and texts:
+                task, name = ast.unparse(call.func.value), ast.literal_eval(call.args[0])
+                found.append((f"{path.relative_to(root).as_posix()}#{task}.{name}", texts))
     return found
 
 
@@ -97,8 +111,6 @@ def sentences(root):
                 yield f"{at}: missing; write it"
             else:
                 yield from wording.words(text, language, at)
-    for path in sorted((root / "helpers" / "tasks").glob("*.toml")):
-        for task, entry in toml(path).items():
-            names = [mistake["name"] for mistake in entry["mistakes"]]
-            for name in sorted({name for name in names if names.count(name) > 1}):
-                yield f"helpers/tasks/{path.name}#{task}.{name}: two mistakes have this name; rename one"
+    names = [at for at, _ in mistakes_of(root)]
+    for at in sorted({name for name in names if names.count(name) > 1}):
+        yield f"{at}: two mistakes have this name; rename one"

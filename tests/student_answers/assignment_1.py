@@ -1,77 +1,132 @@
-"""Assignment 1: mistakes as students write them get their own sentence, right answers of any style pass."""
+"""Answers to assignment 1, LayerNorm, as students write them."""
 
 import itertools
+from collections import deque, namedtuple
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
-import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-from helpers import checks, language
-from helpers.language import LANGUAGES, say
-from tests.activities.test_checks import verdict
+from . import right, right_values, told, told_values, wrong, wrong_values
 
-NAMES = ("by-hand", "layer-norm", "which-axis", "leak")
-WRONG = {name: {} for name in NAMES}  # task → mistake → answers
-RIGHT = {name: [] for name in NAMES}
-REFUSED = []  # right or wrong, they call torch's norms
-
-
-def wrong(task, mistake):
-    """Keep a function as one that makes this mistake."""
-    return lambda function: WRONG[task].setdefault(mistake, []).append(function)
-
-
-def right(task):
-    """Keep a function as a right one."""
-    return lambda function: RIGHT[task].append(function)
-
-
-# by hand
+# by-hand
 
 X = np.array([6, 0.5, 4.5, 2, 2])
+
+
 GAMMA, BETA = np.array([2, 0.8, 4, 1, 3]), np.array([0.5, 2, -1, 2, -0.5])
+
+
 MEAN, EPS = X.mean(), 0.1
+
+
 SQUARES = [(feature - MEAN) ** 2 for feature in X]
 
-WRONG["by-hand"] = {
-    "unbiased": [GAMMA * (X - MEAN) / (sum(SQUARES) / 4 + EPS) ** 0.5 + BETA],
-    "eps-outside": [
-        GAMMA * (X - MEAN) / (np.sqrt(X.var()) + EPS) + BETA,
-        [round(y, 4) for y in ((X - MEAN) / (X.std() + EPS) * GAMMA + BETA).tolist()],
-    ],
-    "unbiased-eps-outside": [GAMMA * (X - MEAN) / (torch.tensor(X).std().item() + EPS) + BETA],
-    "eps-missing": [
-        ((X - MEAN) / X.std() * GAMMA + BETA).tolist(),
-        F.layer_norm(torch.tensor(X), (5,), torch.tensor(GAMMA), torch.tensor(BETA), 1e-5),
-    ],
-    "unbiased-eps-missing": [GAMMA * (X - MEAN) / X.std(ddof=1) + BETA, [3.217, 1.094, 1.717, 1.547, -1.859]],
-    "no-root": [GAMMA * (X - MEAN) / (X.var() + EPS) + BETA],
-    "sum-of-squares": [
-        GAMMA * (X - MEAN) / (sum(SQUARES) + EPS) ** 0.5 + BETA,
-        (GAMMA * (X - MEAN) / np.linalg.norm(X - MEAN) + BETA).tolist(),
-    ],
-    "not-centred": [list(GAMMA * X / np.sqrt((X**2).mean() + EPS) + BETA)],
-    "sign": [[-2.5, 3, -4, 2.5, 1]],
-    "no-gain-no-bias": [
-        [1.5, -1.25, 0.75, -0.5, -0.5],
-        tuple((X - MEAN) / 2),
-        (X - MEAN) / X.std(),
-        (X - MEAN) / X.std(ddof=1),
-        X - MEAN,
-    ],
-    "no-gain": [[2, 0.75, -0.25, 1.5, -1]],
-    "no-bias": [[3.0, -1.0, 3.0, -0.5, -1.5]],
-    "gain-and-bias-exchanged": [[2.75, -1.7, 3.25, 0, 3.25], list(BETA * (X - MEAN) / 2 + GAMMA)],
-    "text": ["3.5, 1, 2, 1.5, -2", "[3.5, 1, 2, 1.5, -2]", ["3.5", "1", "2", "1.5", "-2"], ("3,5", 1, 2, 1.5, -2), "?"],
-    "not-a-list": [torch.tensor([[3.5, 1, 2, 1.5, -2]]), 7, {3.5, 1, 2, 1.5, -2}, np.ones((5, 1)), {"y": 3.5}],
-    "order": [[1, 3.5, 2, 1.5, -2], (-2, 1.5, 2, 1, 3.5)],
-    "four-right": [[3.5, 1, 2, 1.5, 2], [3.5, 1, 2, 1.5, -2.5], [-3.5, 1.0, 2.0, 1.5, -2.0], (3.5, 1, 0, 1.5, -2)],
-    "some-right": [[3.5, 0, 0, 0, 0], [3.5, 1, 2, -1.5, 2], [0, 1, 0, 1.5, float("nan")]],
-    "bias-before-gain": [[4, 0.6, -1, 1.5, -3], torch.tensor(GAMMA * ((X - MEAN) / 2 + BETA))],
-}
-RIGHT["by-hand"] = [
+
+wrong_values("by-hand", "unbiased", GAMMA * (X - MEAN) / (sum(SQUARES) / 4 + EPS) ** 0.5 + BETA)
+
+
+wrong_values(
+    "by-hand",
+    "eps-outside",
+    GAMMA * (X - MEAN) / (np.sqrt(X.var()) + EPS) + BETA,
+    [round(y, 4) for y in ((X - MEAN) / (X.std() + EPS) * GAMMA + BETA).tolist()],
+)
+
+
+wrong_values("by-hand", "unbiased-eps-outside", GAMMA * (X - MEAN) / (torch.tensor(X).std().item() + EPS) + BETA)
+
+
+wrong_values(
+    "by-hand",
+    "eps-missing",
+    ((X - MEAN) / X.std() * GAMMA + BETA).tolist(),
+    F.layer_norm(torch.tensor(X), (5,), torch.tensor(GAMMA), torch.tensor(BETA), 1e-5),
+)
+
+
+wrong_values(
+    "by-hand", "unbiased-eps-missing", GAMMA * (X - MEAN) / X.std(ddof=1) + BETA, [3.217, 1.094, 1.717, 1.547, -1.859]
+)
+
+
+wrong_values("by-hand", "no-root", GAMMA * (X - MEAN) / (X.var() + EPS) + BETA)
+
+
+wrong_values(
+    "by-hand",
+    "sum-of-squares",
+    GAMMA * (X - MEAN) / (sum(SQUARES) + EPS) ** 0.5 + BETA,
+    (GAMMA * (X - MEAN) / np.linalg.norm(X - MEAN) + BETA).tolist(),
+)
+
+
+wrong_values("by-hand", "not-centred", list(GAMMA * X / np.sqrt((X**2).mean() + EPS) + BETA))
+
+
+wrong_values("by-hand", "sign", [-2.5, 3, -4, 2.5, 1])
+
+
+wrong_values(
+    "by-hand",
+    "no-gain-no-bias",
+    [1.5, -1.25, 0.75, -0.5, -0.5],
+    tuple((X - MEAN) / 2),
+    (X - MEAN) / X.std(),
+    (X - MEAN) / X.std(ddof=1),
+    X - MEAN,
+)
+
+
+wrong_values("by-hand", "no-gain", [2, 0.75, -0.25, 1.5, -1])
+
+
+wrong_values("by-hand", "no-bias", [3.0, -1.0, 3.0, -0.5, -1.5])
+
+
+wrong_values("by-hand", "gain-and-bias-exchanged", [2.75, -1.7, 3.25, 0, 3.25], list(BETA * (X - MEAN) / 2 + GAMMA))
+
+
+wrong_values(
+    "by-hand",
+    "text",
+    "3.5, 1, 2, 1.5, -2",
+    "[3.5, 1, 2, 1.5, -2]",
+    ["3.5", "1", "2", "1.5", "-2"],
+    ("3,5", 1, 2, 1.5, -2),
+    "?",
+)
+
+
+wrong_values(
+    "by-hand", "not-a-list", torch.tensor([[3.5, 1, 2, 1.5, -2]]), 7, {3.5, 1, 2, 1.5, -2}, np.ones((5, 1)), {"y": 3.5}
+)
+
+
+wrong_values("by-hand", "order", [1, 3.5, 2, 1.5, -2], (-2, 1.5, 2, 1, 3.5))
+
+
+wrong_values(
+    "by-hand",
+    "four-right",
+    [3.5, 1, 2, 1.5, 2],
+    [3.5, 1, 2, 1.5, -2.5],
+    [-3.5, 1.0, 2.0, 1.5, -2.0],
+    (3.5, 1, 0, 1.5, -2),
+)
+
+
+wrong_values("by-hand", "some-right", [3.5, 0, 0, 0, 0], [3.5, 1, 2, -1.5, 2], [0, 1, 0, 1.5, float("nan")])
+
+
+wrong_values("by-hand", "bias-before-gain", [4, 0.6, -1, 1.5, -3], torch.tensor(GAMMA * ((X - MEAN) / 2 + BETA)))
+
+
+right_values(
+    "by-hand",
     [3.5, 1, 2, 1.5, -2],
     (3.5, 1.0, 2.0, 1.5, -2.0),
     torch.tensor([3.5, 1.0, 2.0, 1.5, -2.0]),
@@ -80,10 +135,10 @@ RIGHT["by-hand"] = [
     list(GAMMA * (X - MEAN) / (X.var() + EPS) ** 0.5 + BETA),
     GAMMA * (X - MEAN) / np.sqrt((X**2).mean() - MEAN**2 + EPS) + BETA,
     nn.Parameter(F.layer_norm(torch.tensor(X), (5,), torch.tensor(GAMMA), torch.tensor(BETA), EPS)),
-]
+)
 
 
-# the function
+# layer-norm
 
 
 @wrong("layer-norm", "unbiased")
@@ -121,7 +176,7 @@ def no_eps(x, gamma, beta, eps):
     return gamma * (x - mean) / std + beta
 
 
-@REFUSED.append
+@told("layer-norm", "check.refused")
 def fixed_eps(x, gamma, beta, eps):
     return F.layer_norm(x, x.shape[-1:], gamma, beta)
 
@@ -204,12 +259,12 @@ def one_example(x, gamma, beta, eps):
     return torch.stack([gamma * (e - e.mean()) / (e.var(unbiased=False) + eps).sqrt() + beta for e in x])
 
 
-@REFUSED.append
+@told("layer-norm", "check.refused")
 def normalized_shape(x, gamma, beta, eps):
     return F.layer_norm(x, x.shape[1:], eps=eps) * gamma + beta
 
 
-@REFUSED.append
+@told("layer-norm", "check.refused")
 def torch_batch_norm(x, gamma, beta, eps):
     return F.batch_norm(x.transpose(1, 2), None, None, gamma, beta, training=True, eps=eps).transpose(1, 2)
 
@@ -394,7 +449,7 @@ def unbiased_put_right(x, gamma, beta, eps):
     return (x - x.mean(-1, keepdim=True)) * torch.rsqrt(variance + eps) * gamma + beta
 
 
-@REFUSED.append
+@told("layer-norm", "check.refused")
 def module(x, gamma, beta, eps):
     norm = nn.LayerNorm(x.shape[-1], eps=eps)
     norm.weight, norm.bias = nn.Parameter(gamma), nn.Parameter(beta)
@@ -409,45 +464,119 @@ def matrices(x, gamma, beta, eps):
     return y * (y.square().mean(-1, keepdim=True) + eps).pow(-0.5) @ torch.diag(gamma) + beta
 
 
-# which axis
+# which-axis
 
 B, T, D = 3, 5, 4
-BOX = torch.arange(60.0).view(B, T, D)
-mean = lambda *axes: BOX.mean(axes, keepdim=True).shape
 
-WRONG["which-axis"] = {
-    "shares-not-statistics": [[(1, 1, D), (B, T, 1), (1, T, D)]],
-    "swapped": [[mean(0, 1), mean(2), mean(1, 2)]],
-    "order": [
+
+BOX = torch.arange(60.0).view(B, T, D)
+
+
+def mean(*axes):
+    return BOX.mean(axes, keepdim=True).shape
+
+
+wrong_values("which-axis", "shares-not-statistics", [(1, 1, D), (B, T, 1), (1, T, D)])
+
+
+wrong_values("which-axis", "swapped", [mean(0, 1), mean(2), mean(1, 2)])
+
+
+wrong_values(
+    "which-axis",
+    "order",
+    *[
         [mean(*axes) for axes in order]
         for order in itertools.permutations(((2,), (0, 1), (1, 2)))
         if order[1:] not in (((0, 1), (1, 2)), ((2,), (1, 2)))  # the right one, and "swapped"
     ],
-    "no-keepdim": [[BOX.mean(2).shape, BOX.mean((0, 1)).shape, BOX.mean((1, 2)).shape], [(3, 5), (4), (3)]],
-    "layernorm-over-tokens-and-features": [[mean(1, 2), mean(0, 1), mean(1, 2)]],
-    "layernorm-over-tokens": [(mean(1), mean(0, 1), mean(1, 2)), [mean(0, 1), mean(0, 1), mean(1, 2)]],
-    "batchnorm-over-examples": [[mean(2), mean(0), mean(1, 2)]],
-    "batchnorm-within-an-example": [[mean(2), mean(*axes), mean(1, 2)] for axes in ((1,), (2,), (1, 2))],
-    "batchnorm-over-everything": [[[3, 5, 1], [1, 1, 1], [3, 1, 1]]],
-    "both-over-everything": [[mean(2), mean(0, 1), mean(*axes)] for axes in ((0, 1, 2), (0, 2), (0, 1))],
-    "both-kept": [[mean(2), mean(0, 1), mean(0)]],
-    "third-like-the-first": [[mean(2), mean(0, 1), mean(2)]],
-    "axes": [[(2,), (0, 1), (1, 2)], [2, (0, 1), (1, 2)], [-1, (0, 1), (-2, -1)], [[-1], [0, 1], [1, 2]]],
-    "one-list": [[3, 5, 1, 1, 1, 4, 3, 1, 1]],
-    "text": [
-        ["(3, 5, 1)", "(1, 1, 4)", "(3, 1, 1)"],
-        "[(3, 5, 1), (1, 1, 4), (3, 1, 1)]",
-        ("(3,5,1)", "(1,1,4)", "(3,1,1)"),
-    ],
-    "shapes-of-the-gain": [[nn.LayerNorm(D).weight.shape, nn.BatchNorm1d(D).weight.shape, (T, D)]],
-    "counts": [[D, B * T, T * D]],
-    "averaged-axes-kept": [[(1, 1, D), (1, 1, D), (1, T, D)]],
-    "not-averaged": [[BOX.shape, mean(0, 1), mean(1, 2)], [mean(2), BOX.shape, mean(1, 2)], [[3, 5, 4]] * 3],
-    "other-text": ["(3, 5, 1)", ["(1, 1, 4)", "(3, 5, 1)", "(3, 1, 1)"], "3, 5, 1", ["LayerNorm", (1, 1, 4), 3]],
-    "not-three-tuples": [(3, 5, 1), [1, 1, 4], (3, 5, 4), 7, {(3, 5, 1), (1, 1, 4), (3, 1, 1)}, BOX.mean(2)],
-    "layernorm-and-batchnorm": [[mean(1, 2), mean(0), mean(1, 2)]],
-}
-RIGHT["which-axis"] = [
+)
+
+
+wrong_values(
+    "which-axis", "no-keepdim", [BOX.mean(2).shape, BOX.mean((0, 1)).shape, BOX.mean((1, 2)).shape], [(3, 5), (4), (3)]
+)
+
+
+wrong_values("which-axis", "layernorm-over-tokens-and-features", [mean(1, 2), mean(0, 1), mean(1, 2)])
+
+
+wrong_values(
+    "which-axis", "layernorm-over-tokens", (mean(1), mean(0, 1), mean(1, 2)), [mean(0, 1), mean(0, 1), mean(1, 2)]
+)
+
+
+wrong_values("which-axis", "batchnorm-over-examples", [mean(2), mean(0), mean(1, 2)])
+
+
+wrong_values(
+    "which-axis", "batchnorm-within-an-example", *[[mean(2), mean(*axes), mean(1, 2)] for axes in ((1,), (2,), (1, 2))]
+)
+
+
+wrong_values("which-axis", "batchnorm-over-everything", [[3, 5, 1], [1, 1, 1], [3, 1, 1]])
+
+
+wrong_values(
+    "which-axis", "both-over-everything", *[[mean(2), mean(0, 1), mean(*axes)] for axes in ((0, 1, 2), (0, 2), (0, 1))]
+)
+
+
+wrong_values("which-axis", "both-kept", [mean(2), mean(0, 1), mean(0)])
+
+
+wrong_values("which-axis", "third-like-the-first", [mean(2), mean(0, 1), mean(2)])
+
+
+wrong_values(
+    "which-axis", "axes", [(2,), (0, 1), (1, 2)], [2, (0, 1), (1, 2)], [-1, (0, 1), (-2, -1)], [[-1], [0, 1], [1, 2]]
+)
+
+
+wrong_values("which-axis", "one-list", [3, 5, 1, 1, 1, 4, 3, 1, 1])
+
+
+wrong_values(
+    "which-axis",
+    "text",
+    ["(3, 5, 1)", "(1, 1, 4)", "(3, 1, 1)"],
+    "[(3, 5, 1), (1, 1, 4), (3, 1, 1)]",
+    ("(3,5,1)", "(1,1,4)", "(3,1,1)"),
+)
+
+
+wrong_values("which-axis", "shapes-of-the-gain", [nn.LayerNorm(D).weight.shape, nn.BatchNorm1d(D).weight.shape, (T, D)])
+
+
+wrong_values("which-axis", "counts", [D, B * T, T * D])
+
+
+wrong_values("which-axis", "averaged-axes-kept", [(1, 1, D), (1, 1, D), (1, T, D)])
+
+
+wrong_values(
+    "which-axis", "not-averaged", [BOX.shape, mean(0, 1), mean(1, 2)], [mean(2), BOX.shape, mean(1, 2)], [[3, 5, 4]] * 3
+)
+
+
+wrong_values(
+    "which-axis",
+    "other-text",
+    "(3, 5, 1)",
+    ["(1, 1, 4)", "(3, 5, 1)", "(3, 1, 1)"],
+    "3, 5, 1",
+    ["LayerNorm", (1, 1, 4), 3],
+)
+
+
+wrong_values("which-axis", "not-three-tuples", (3, 5, 1), [1, 1, 4], (3, 5, 4), 7, {(3, 5, 1), (1, 1, 4), (3, 1, 1)})
+
+
+wrong_values("which-axis", "layernorm-and-batchnorm", [mean(1, 2), mean(0), mean(1, 2)])
+
+
+right_values(
+    "which-axis",
     [(3, 5, 1), (1, 1, 4), (3, 1, 1)],
     ((3, 5, 1), (1, 1, 4), (3, 1, 1)),
     [[3, 5, 1], [1, 1, 4], [3, 1, 1]],
@@ -456,10 +585,10 @@ RIGHT["which-axis"] = [
     np.array([[3, 5, 1], [1, 1, 4], [3, 1, 1]]),
     torch.tensor([[3, 5, 1], [1, 1, 4], [3, 1, 1]]),
     [torch.Size([3, 5, 1]), torch.Size([1, 1, 4]), torch.Size([3, 1, 1])],
-]
+)
 
 
-# the leak
+# leak
 
 
 def exchanged(x, last):
@@ -679,87 +808,229 @@ def list_of_distances(norm, x, last):
     return torch.stack([torch.dist(a[0], b[0]) for a, b in zip(after, before)])
 
 
-@pytest.mark.parametrize("reader", LANGUAGES)
-@pytest.mark.parametrize(("task", "mistake"), [(task, mistake) for task in NAMES for mistake in WRONG[task]])
-def test_a_mistake_gets_its_sentence(task, mistake, reader):
-    language.use(reader)
-    sentence = next(entry[reader] for entry in checks._TASKS[task]["mistakes"] if entry["name"] == mistake)
-    for answer in WRONG[task][mistake]:
-        for seed in range(5):
-            assert verdict(task, answer, seed) == sentence
+# answers that were right or got the general sentence once
+
+wrong_values(
+    "by-hand",
+    "root-of-the-root",
+    (X - MEAN) / 2**0.5 * GAMMA + BETA,
+    ((X - MEAN) / (X.std() + EPS) ** 0.5 * GAMMA + BETA).tolist(),
+    [round(y, 2) for y in ((X - MEAN) / 2**0.5 * GAMMA + BETA).tolist()],
+)
+wrong_values("by-hand", "eps-squared", (X - MEAN) / np.sqrt(X.var() + EPS**2) * GAMMA + BETA)
+wrong_values(
+    "by-hand",
+    "unbiased",
+    [round(y, 2) for y in (GAMMA * (X - MEAN) / (sum(SQUARES) / 4 + EPS) ** 0.5 + BETA).tolist()],
+    [round(y, 1) for y in (GAMMA * (X - MEAN) / (sum(SQUARES) / 4 + EPS) ** 0.5 + BETA).tolist()],
+)
+wrong_values("by-hand", "text", np.array(["3.5", "1", "2", "1.5", "-2"]), ["3.5", 1, 2, 1.5, -2])
+wrong_values("by-hand", "order", np.array([1, 3.5, 2, 1.5, -2]), torch.tensor([-2, 1.5, 2, 1, 3.5]))
+wrong_values("by-hand", "not-a-list", [[3.5], 1, 2, 1.5, -2], print, nn.LayerNorm)
+told_values("by-hand", "check.gap", [3.5, 1, 2, 1.5, ...], [None, 1, 2, 1.5, -2], [None] * 5)
+told_values("by-hand", "check.comma", [3, 5, 1, 2, 1, 5, -2])
+told_values("by-hand", "check.shape", [3.5, 1, 2, 1.5], [], (3.5,), np.array([3.5, 1, 2]))
+told_values("by-hand", "check.different", [0, 0, 0, 0, 0], [10**400] * 5, [float("inf")] * 5)
+right_values(
+    "by-hand",
+    np.array([3.5, 1, 2, 1.5, -2], dtype=object),
+    np.array([3.5, 1, 2, 1.5, -2], dtype=np.float16),
+    np.array([3.5, 1, 2, 1.5, -2], dtype=">f8"),
+    np.array([3.5, 1, 2, 1.5, -2], dtype=np.longdouble),
+    np.array([-2, 1.5, 2, 1, 3.5])[::-1],
+    [np.float32(3.5), np.float64(1), np.int8(2), torch.tensor(1.5), -2],
+    [Fraction(7, 2), Fraction(1), 2, Fraction(3, 2), -2],
+    [Decimal("3.5"), 1, 2, Decimal("1.5"), -2],
+    deque([3.5, 1, 2, 1.5, -2]),
+    namedtuple("Token", "a b c d e")(3.5, 1, 2, 1.5, -2),
+    torch.tensor([3.5, 1, 2, 1.5, -2], requires_grad=True),
+    torch.tensor([3.5, 1, 2, 1.5, -2]).to_sparse(),
+    torch.tensor([3.5, 1, 2, 1.5, -2], dtype=torch.bfloat16),
+)
+wrong_values("which-axis", "other-text", np.array(["LayerNorm", "BatchNorm"]), [(3, 5, 1), (1, 1, 4), "(3, 1, 1)"])
+wrong_values("which-axis", "not-averaged", np.array([[3, 5, 4]] * 3))
+wrong_values("which-axis", "swapped", torch.tensor([mean(0, 1), mean(2), mean(1, 2)]))
+wrong_values("which-axis", "not-three-tuples", {"LayerNorm": (3, 5, 1)}, zip((3, 1, 3), (5, 1, 1), (1, 4, 1)))
+told_values("which-axis", "check.shape", BOX, BOX.mean(2))
+told_values("which-axis", "check.gap", [(3, 5, 1), (1, 1, 4), ...], [(3, 5, 1), None, (3, 1, 1)])
+told_values("which-axis", "check.shape", [(3, 5, 1), (1, 1, 4)], [(3, 5, 1), (1, 4), (3, 1, 1)])
+right_values("which-axis", [mean(2), np.array([1, 1, 4]), [3.0, 1.0, 1.0]])
 
 
-@pytest.mark.parametrize("task", NAMES)
-def test_every_known_mistake_has_an_answer_here(task):
-    assert WRONG[task].keys() == {entry["name"] for entry in checks._TASKS[task]["mistakes"]}
+@wrong("layer-norm", "root-of-the-root")
+def rsqrt_of_a_root(x, gamma, beta, eps):
+    mu = x.mean(-1, keepdim=True)
+    sigma = torch.sqrt(((x - mu) ** 2).mean(-1, keepdim=True) + eps)
+    return gamma * (x - mu) * torch.rsqrt(sigma) + beta
 
 
-@pytest.mark.parametrize(("task", "place"), [(task, place) for task in NAMES for place in range(len(RIGHT[task]))])
-def test_a_right_answer_passes(task, place):
-    for seed in range(5):
-        assert verdict(task, RIGHT[task][place], seed) == say("check.right")
+@wrong("layer-norm", "root-of-the-root")
+def rsqrt_of_a_root_unbiased(x, gamma, beta, eps):
+    sigma = torch.sqrt(x.var(-1, keepdim=True) + eps)
+    return gamma * (x - x.mean(-1, keepdim=True)) / torch.sqrt(sigma) + beta
 
 
-def untouched(*args, **inputs): ...
+@wrong("layer-norm", "eps-squared")
+def squared_eps(x, gamma, beta, eps):
+    mu = x.mean(-1, keepdim=True)
+    sigma = ((x - mu) ** 2).mean(-1, keepdim=True) ** 0.5
+    return gamma * (x - mu) / torch.sqrt(sigma**2 + eps**2) + beta
 
 
-@pytest.mark.parametrize("reader", LANGUAGES)
-@pytest.mark.parametrize(("task", "stub"), list(zip(NAMES, (..., untouched, ..., untouched))))
-def test_an_untouched_stub_is_not_done_yet(task, stub, reader):
-    language.use(reader)
-    assert verdict(task, stub) == say("check.not_done")
+@wrong("layer-norm", "gain-and-bias-exchanged")
+def bias_as_the_factor(x, gamma, beta, eps):
+    return standardised_for(x, eps) * beta + gamma
 
 
-def test_an_alias_of_the_input_is_found():
-    def writes(norm, x, last):
-        before = norm(x)
-        x[:, -1] = last
-        return (norm(x) - before)[:, 0].norm(dim=-1)
-
-    assert verdict("leak", writes) == say("check.overwrites")
+@told("layer-norm", "check.arguments")
+def short_names(x, g, b, eps):
+    return standardised_for(x, eps) * g + b
 
 
-@pytest.mark.parametrize("shape", [lambda moved: moved.norm(), lambda moved: moved.norm(dim=-1)])
-def test_a_leak_of_another_shape_is_told_so(shape):
-    answer = lambda norm, x, last: shape(norm(exchanged(x, last)) - norm(x))
-    assert verdict("leak", answer).startswith(say("check.shape", got="", expected="")[:20])
+@told("layer-norm", "check.arguments")
+def without_eps(x, gamma, beta):
+    return standardised_for(x, 1e-5) * gamma + beta
 
 
-@pytest.mark.parametrize("reader", LANGUAGES)
-@pytest.mark.parametrize("answer", REFUSED + [nn.LayerNorm, nn.RMSNorm, nn.GroupNorm, nn.InstanceNorm1d])
-def test_a_ready_made_norm_is_refused_and_stays_as_it_was(answer, reader):
-    """nn.LayerNorm, which the task rules out, was right."""
-    language.use(reader)
-    kept = {name: getattr(torch, name) for name in checks._TASKS["layer-norm"]["refuses"]}
-    sizes = {nn.GroupNorm: lambda x: (1, x.shape[1]), nn.InstanceNorm1d: lambda x: x.shape[1:2]}
-    if isinstance(answer, type):
-        kind = answer
-        answer = lambda x, **_: kind(*sizes.get(kind, lambda x: x.shape[-1:])(x))(x)
-    assert verdict("layer-norm", answer) == say("check.refused")
-    assert kept == {name: getattr(torch, name) for name in kept}
+@told("layer-norm", "check.arguments")
+def bias_before_gain_in_the_first_line(x, beta, gain, eps):
+    return standardised_for(x, eps) * gain + beta
 
 
-def test_a_norm_is_itself_again_after_an_answer_that_fails_or_never_ends(monkeypatch):
-    def endless(**_):
-        while True:
-            pass
-
-    monkeypatch.setattr(checks, "LIMIT", 0.3)
-    for answer in (lambda **_: 1 / 0, endless):
-        kept = torch.layer_norm
-        verdict("layer-norm", answer)
-        assert torch.layer_norm is kept
+@right("layer-norm")
+def with_a_default_for_eps(x, gamma, beta, eps=1e-5):
+    return standardised_for(x, eps) * gamma + beta
 
 
-@pytest.mark.parametrize("reader", LANGUAGES)
-def test_a_mean_without_its_axis_gets_a_hint(reader):
-    language.use(reader)
-    answer = lambda x, gamma, beta, eps: gamma * (x - x.mean(-1)) / (x.var(-1, correction=0) + eps).sqrt() + beta
-    start, end = say("check.keepdim", error="|").split("|")
-    assert verdict("layer-norm", answer).startswith(start) and verdict("layer-norm", answer).endswith(end)
-    assert "keepdim" not in verdict("layer-norm", lambda **_: 1 / 0)
+@right("layer-norm")
+def arguments_in_another_order(eps, beta, gamma, x):
+    return standardised_for(x, eps) * gamma + beta
 
 
-@pytest.mark.parametrize("answer", [[0, 0, 0, 0, 0], [10**400] * 5, [None, 1, 2, 1.5, ...], [[3.5], 1, 2, 1.5, -2]])
-def test_numbers_that_nothing_is_known_of_get_the_general_sentence(answer):
-    assert verdict("by-hand", answer) == say("check.different")
+@right("layer-norm")
+def by_position_only(x, gamma, /, beta, eps):
+    return standardised_for(x, eps) * gamma + beta
+
+
+@right("layer-norm")
+def all_arguments_at_once(*given):
+    x, gamma, beta, eps = given
+    return standardised_for(x, eps) * gamma + beta
+
+
+@right("layer-norm")
+def all_arguments_by_name(**given):
+    return standardised_for(given["x"], given["eps"]) * given["gamma"] + given["beta"]
+
+
+@right("layer-norm")
+def nested_lists(x, gamma, beta, eps):
+    return (standardised_for(x, eps) * gamma + beta).tolist()
+
+
+@right("layer-norm")
+def list_of_examples(x, gamma, beta, eps):
+    return [standardised_for(example, eps) * gamma + beta for example in x]
+
+
+@right("layer-norm")
+def lists_of_tokens(x, gamma, beta, eps):
+    return [[standardised_for(token, eps) * gamma + beta for token in example] for example in x]
+
+
+@right("layer-norm")
+def with_a_gradient(x, gamma, beta, eps):
+    return nn.Parameter(standardised_for(x, eps) * gamma + beta)
+
+
+BUFFER = torch.zeros(1000)
+
+
+@right("layer-norm")
+def always_in_the_same_memory(x, gamma, beta, eps):
+    result = BUFFER[: x.numel()].view_as(x)
+    return result.copy_(standardised_for(x, eps) * gamma + beta)
+
+
+@right("layer-norm")
+def printing(x, gamma, beta, eps):
+    print(x)
+    return standardised_for(x, eps) * gamma + beta
+
+
+@told("layer-norm", "check.rounded")
+def two_decimals(x, gamma, beta, eps):
+    return (standardised_for(x, eps) * gamma + beta).round(decimals=2)
+
+
+@wrong("layer-norm", "no-gain")
+def two_decimals_without_gain(x, gamma, beta, eps):
+    return (standardised_for(x, eps) + beta).round(decimals=2)
+
+
+@told("layer-norm", "check.text")
+def as_text(x, gamma, beta, eps):
+    return str(standardised_for(x, eps) * gamma + beta)
+
+
+@told("layer-norm", "check.gap")
+def one_example_is_missing(x, gamma, beta, eps):
+    return [standardised_for(x[0], eps) * gamma + beta, *[None] * (len(x) - 1)]
+
+
+@told("layer-norm", "check.raises")
+def misspelt(x, gamma, beta, eps):
+    return standardised_for(x, eps) * gama + beta  # noqa: F821
+
+
+@told("layer-norm", "check.shape")
+def flat(x, gamma, beta, eps):
+    return (standardised_for(x, eps) * gamma + beta).flatten(1)
+
+
+@told("layer-norm", "check.overwrites")
+def centred_in_place(x, gamma, beta, eps):
+    x -= x.mean(-1, keepdim=True)
+    return x / (x.square().mean(-1, keepdim=True) + eps).sqrt() * gamma + beta
+
+
+@told("leak", "check.overwrites")
+def an_alias_of_the_input(norm, x, last):
+    before = norm(x)
+    x[:, -1] = last
+    return (norm(x) - before)[:, 0].norm(dim=-1)
+
+
+@told("leak", "check.shape")
+def one_number_for_all(norm, x, last):
+    return (norm(exchanged(x, last)) - norm(x)).norm()
+
+
+@told("leak", "check.shape")
+def one_number_for_each_token(norm, x, last):
+    return (norm(exchanged(x, last)) - norm(x)).norm(dim=-1)
+
+
+@wrong("leak", "root-of-the-root")
+def root_of_the_distance(norm, x, last):
+    return torch.sqrt(torch.linalg.norm((norm(exchanged(x, last)) - norm(x))[:, 0], dim=-1))
+
+
+@told("leak", "check.rounded")
+def rounded_distances(norm, x, last):
+    return [round(distance, 2) for distance in copy_and_index(norm, x, last).tolist()]
+
+
+@told("leak", "check.arguments")
+def another_name_for_the_token(norm, x, new):
+    return copy_and_index(norm, x, new)
+
+
+@right("leak")
+def as_a_list(norm, x, last):
+    return copy_and_index(norm, x, last).tolist()
+
+
+told_values("layer-norm", "check.not_callable", torch.zeros(2, 7, 4), "layer_norm")
+told_values("layer-norm", "check.not_done", None, ...)
+told("leak", "check.not_done")(lambda norm, x, last: None)

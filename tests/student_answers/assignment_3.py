@@ -1,35 +1,15 @@
-"""Assignment 3: wrong answers as students write them get their own sentence, right ones of any style pass."""
+"""Answers to assignment 3, where the norm sits, as students write them."""
 
-import random
-import re
-from itertools import permutations, product
-from pathlib import Path
+import math
+from collections import Counter, OrderedDict, UserDict, defaultdict
+from types import MappingProxyType
 
-import nbformat
-import pytest
+import numpy as np
 import torch
-import torch.nn.functional as F
 
-from helpers import checks, language
-from helpers.language import LANGUAGES, say
-from tests.activities.test_checks import verdict
+from . import right, right_values, told, told_values, wrong, wrong_values
 
-ROOT = Path(__file__).parents[2]
-TASKS = (
-    "pre-norm-block post-norm-block sandwich-sublayer deepnorm-sublayer identity-test planted-bugs which-curve"
-).split()
-WRONG, RIGHT = [], []  # (task, name of the mistake, answer) and (task, answer)
-
-
-def wrong(task, name):
-    return lambda answer: WRONG.append((task, name, answer))
-
-
-def right(task):
-    return lambda answer: RIGHT.append((task, answer))
-
-
-# 1a, pre-norm
+# pre-norm-block
 
 
 @wrong("pre-norm-block", "residual on the normalised copy")
@@ -148,88 +128,6 @@ def _(x, attention, mlp, norm_1, norm_2):
     return x
 
 
-@wrong("post-norm-block", "no residual connection around the MLP")
-def _(x, attention, mlp, norm_1, norm_2):
-    x = norm_1(x + attention(x))
-    return norm_2(mlp(x))
-
-
-@wrong("post-norm-block", "no norm after the MLP")
-def _(x, attention, mlp, norm_1, norm_2):
-    x = norm_1(x + attention(x))
-    return x + mlp(x)
-
-
-@wrong("post-norm-block", "only the attention")
-def _(x, attention, mlp, norm_1, norm_2):
-    return norm_1(x + attention(x))
-
-
-@wrong("post-norm-block", "a norm before the sublayer, too")
-def _(x, attention, mlp, norm_1, norm_2):
-    for f, norm in ((attention, norm_1), (mlp, norm_2)):
-        x = norm(x + f(norm(x)))
-    return x
-
-
-@wrong("deepnorm-sublayer", "a norm before the sublayer, too")
-def _(x, f, norm, layers):
-    alpha = (2 * layers) ** (1 / 4)
-    return norm(alpha * x + f(norm(x)))
-
-
-@wrong("sandwich-sublayer", "post-norm")
-def _(x, f, norm_before, norm_after):
-    return norm_after(x + f(x))
-
-
-@wrong("deepnorm-sublayer", "beta in place of alpha")
-def _(x, f, norm, layers):
-    alpha = (2 * layers) ** (-1 / 4)
-    return norm(alpha * x + f(x))
-
-
-@wrong("deepnorm-sublayer", "pre-norm with alpha")
-def _(x, f, norm, layers):
-    alpha = (2 * layers) ** (1 / 4)
-    return alpha * x + f(x)
-
-
-@wrong("deepnorm-sublayer", "square root")
-def _(x, f, norm, layers):
-    alpha = 2 * layers
-    return norm(alpha * x + f(x))
-
-
-@wrong("deepnorm-sublayer", "alpha of 12 layers")
-def _(x, f, norm, layers):
-    return norm((2 * 12) ** (1 / 4) * x + f(x))
-
-
-@wrong("deepnorm-sublayer", "beta on the sublayer")
-def _(x, f, norm, layers):
-    alpha, beta = (2 * layers) ** (1 / 4), (8 * layers) ** (-1 / 4)
-    return norm(alpha * x + beta * f(x))
-
-
-@wrong("identity-test", "the input is zero")
-def _(sublayer, norm, d):
-    x = torch.zeros(2, d)
-    return torch.equal(sublayer(x, torch.zeros_like, norm), x)
-
-
-@wrong("identity-test", "all features are alike")
-def _(sublayer, norm, d):
-    x = torch.ones(1, 3, d)
-    return torch.equal(sublayer(x, torch.zeros_like, norm), x)
-
-
-@wrong("identity-test", "a tensor in place of a verdict")
-def _(sublayer, norm, d):
-    x = torch.arange(3.0 * d).cos().view(3, d)
-    return sublayer(x, lambda h: 0 * h, norm) == x
-
-
 @right("pre-norm-block")
 def _(x, attention, mlp, norm_1, norm_2):
     for f, norm in ((attention, norm_1), (mlp, norm_2)):
@@ -283,7 +181,31 @@ def _(x, attention, mlp, norm_1, norm_2):
     return torch.stack(examples).double()
 
 
-# 1b, post-norm
+# post-norm-block
+
+
+@wrong("post-norm-block", "no residual connection around the MLP")
+def _(x, attention, mlp, norm_1, norm_2):
+    x = norm_1(x + attention(x))
+    return norm_2(mlp(x))
+
+
+@wrong("post-norm-block", "no norm after the MLP")
+def _(x, attention, mlp, norm_1, norm_2):
+    x = norm_1(x + attention(x))
+    return x + mlp(x)
+
+
+@wrong("post-norm-block", "only the attention")
+def _(x, attention, mlp, norm_1, norm_2):
+    return norm_1(x + attention(x))
+
+
+@wrong("post-norm-block", "a norm before the sublayer, too")
+def _(x, attention, mlp, norm_1, norm_2):
+    for f, norm in ((attention, norm_1), (mlp, norm_2)):
+        x = norm(x + f(norm(x)))
+    return x
 
 
 @wrong("post-norm-block", "pre-norm")
@@ -389,7 +311,12 @@ def _(x, attention, mlp, norm_1, norm_2):
     return torch.nn.Sequential(AddAndNorm(attention, norm_1), AddAndNorm(mlp, norm_2))(x)
 
 
-# 1c, sandwich norm
+# sandwich-sublayer
+
+
+@wrong("sandwich-sublayer", "post-norm")
+def _(x, f, norm_before, norm_after):
+    return norm_after(x + f(x))
 
 
 @wrong("sandwich-sublayer", "the outer norm acts on the sum")
@@ -474,7 +401,42 @@ def _(x, f, norm_before, norm_after):
     return torch.einsum("btd->btd", norm_after(f(norm_before(x.detach().clone())))) - (-x)
 
 
-# 1d, DeepNorm
+# deepnorm-sublayer
+
+
+@wrong("deepnorm-sublayer", "a norm before the sublayer, too")
+def _(x, f, norm, layers):
+    alpha = (2 * layers) ** (1 / 4)
+    return norm(alpha * x + f(norm(x)))
+
+
+@wrong("deepnorm-sublayer", "beta in place of alpha")
+def _(x, f, norm, layers):
+    alpha = (2 * layers) ** (-1 / 4)
+    return norm(alpha * x + f(x))
+
+
+@wrong("deepnorm-sublayer", "pre-norm with alpha")
+def _(x, f, norm, layers):
+    alpha = (2 * layers) ** (1 / 4)
+    return alpha * x + f(x)
+
+
+@wrong("deepnorm-sublayer", "square root")
+def _(x, f, norm, layers):
+    alpha = 2 * layers
+    return norm(alpha * x + f(x))
+
+
+@wrong("deepnorm-sublayer", "alpha of 12 layers")
+def _(x, f, norm, layers):
+    return norm((2 * 12) ** (1 / 4) * x + f(x))
+
+
+@wrong("deepnorm-sublayer", "beta on the sublayer")
+def _(x, f, norm, layers):
+    alpha, beta = (2 * layers) ** (1 / 4), (8 * layers) ** (-1 / 4)
+    return norm(alpha * x + beta * f(x))
 
 
 @wrong("deepnorm-sublayer", "alpha on the sublayer")
@@ -561,8 +523,6 @@ def _(x, f, norm, layers):
 
 @right("deepnorm-sublayer")
 def _(x, f, norm, layers):
-    import math
-
     alpha = math.exp(math.log(2 * layers) / 4)
     y = x.clone()
     y *= alpha
@@ -572,8 +532,6 @@ def _(x, f, norm, layers):
 
 @right("deepnorm-sublayer")
 def _(x, f, norm, layers):
-    import numpy as np
-
     y = np.power(2.0 * layers, 0.25) * x.numpy() + f(x).numpy()
     return norm(torch.from_numpy(y.astype("float32"))).numpy()
 
@@ -590,7 +548,25 @@ def _(x, f, norm, layers):
     return norm(torch.einsum("s,sbtd->btd", weights, torch.stack((x, f(x)))))
 
 
-# 2, the identity test
+# identity-test
+
+
+@wrong("identity-test", "the input is zero")
+def _(sublayer, norm, d):
+    x = torch.zeros(2, d)
+    return torch.equal(sublayer(x, torch.zeros_like, norm), x)
+
+
+@wrong("identity-test", "all features are alike")
+def _(sublayer, norm, d):
+    x = torch.ones(1, 3, d)
+    return torch.equal(sublayer(x, torch.zeros_like, norm), x)
+
+
+@wrong("identity-test", "a tensor in place of a verdict")
+def _(sublayer, norm, d):
+    x = torch.arange(3.0 * d).cos().view(3, d)
+    return sublayer(x, lambda h: 0 * h, norm) == x
 
 
 @wrong("identity-test", "the sublayer is not silent")
@@ -739,8 +715,6 @@ def _(sublayer, norm, d):
 
 @right("identity-test")
 def _(sublayer, norm, d):
-    import numpy as np
-
     x = np.random.default_rng(0).normal(size=(4, d)).astype("float32")
     y = sublayer(torch.tensor(x), torch.zeros_like, norm).numpy()
     return np.allclose(x, y)
@@ -763,144 +737,199 @@ def _(sublayer, norm, d):
         return torch.equal(sublayer(x, silent, norm), kept)
 
 
-# 3, planted bugs, and 4, curves: values
-
-BUGS = {
-    "counted from zero": dict(A=3, B=2, C=1),
-    "A: the copy itself is blamed": {"A": 3, "B": 3, "C": 2},
-    "A: the healthy sublayer is blamed": {"C": 2, "B": 3, "A": 2},
-    "B: the sum is blamed": {"A": 4, "B": 4, "C": 2},
-    "B: the residual connection is blamed": {"A": 4, "B": 2, "C": 2},
-    "C: alpha on the residual path is blamed": {"A": 4, "B": 3, "C": 4},
-    "C: a missing norm before the sublayer is blamed": dict(zip("ABC", (4, 3, 1))),
-}
-CURVES = {
-    "post-norm and DeepNorm exchanged": "sandwich post deepnorm pre",
-    "pre-norm and sandwich norm exchanged": "pre deepnorm post sandwich",
-    "both pairs exchanged": "pre post deepnorm sandwich",
-    "pre-norm and post-norm exchanged": "sandwich deepnorm pre post",
-    "DeepNorm is thought to grow because of alpha": "deepnorm sandwich post pre",
-    "sandwich norm is thought to be flat": "post deepnorm sandwich pre",
-    "growing and flat streams exchanged": "deepnorm sandwich pre post",
-}
-BLAMED = [  # with mistakes in the other blocks, too: the first block that is wrong gets its sentence
-    ("A: the copy itself is blamed", dict(A=3, B=1, C=1)),
-    ("A: the healthy sublayer is blamed", dict(A=1, B=1, C=1)),
-    ("B: the first norm is blamed", dict(A=4, B=1, C=2)),
-    ("B: the first norm is blamed", dict(A=4, B=1, C=3)),
-    ("C: a missing norm before the sublayer is blamed", dict(A=4, B=3, C=3)),
-]
-KINDS = ("pre", "post", "sandwich", "deepnorm")
-FLAT = "a flat stream is given a free path"
-WRONG += [
-    ("which-curve", FLAT, dict(zip("ABCD", kinds.split())))
-    for kinds in (
-        "pre post sandwich deepnorm",
-        "post pre deepnorm sandwich",
-        "deepnorm pre post sandwich",
-        "pre sandwich post deepnorm",
-        "post sandwich deepnorm pre",
-        "sandwich pre deepnorm post",
-    )
-]
-WRONG += [("planted-bugs", name, answer) for name, answer in (*BUGS.items(), *BLAMED)]
-WRONG += [("which-curve", name, dict(zip("ABCD", kinds.split()))) for name, kinds in CURVES.items()]
-RIGHT += [
-    ("planted-bugs", answer)
-    for answer in (
-        {"A": 4, "B": 3, "C": 2},
-        {"C": 2, "B": 3, "A": 4},
-        dict(A=4.0, B=3.0, C=2.0),
-        dict(zip("ABC", range(4, 1, -1))),
-        {"A": torch.tensor(4), "B": torch.tensor(3), "C": torch.tensor(2)},
-        dict([("B", 3), ("A", 4), ("C", 2)]),
-    )
-]
-RIGHT += [
-    ("which-curve", answer)
-    for answer in (
-        {"A": "sandwich", "B": "deepnorm", "C": "post", "D": "pre"},
-        {"D": "pre", "C": "post", "B": "deepnorm", "A": "sandwich"},
-        dict(A="sandwich", B="deepnorm", C="post", D="pre"),
-        dict(zip("ABCD", "sandwich deepnorm post pre".split())),
-        {letter: kind for kind, letter in {"pre": "D", "post": "C", "deepnorm": "B", "sandwich": "A"}.items()},
-        {"A": "sandwich"} | {"B": "deepnorm"} | {"C": "post", "D": "pre"},
-    )
-]
+# planted-bugs
 
 
-@pytest.mark.parametrize("reader", LANGUAGES)
-@pytest.mark.parametrize(("task", "name", "answer"), WRONG, ids=[f"{task}: {name}" for task, name, _ in WRONG])
-def test_a_students_mistake_gets_its_own_sentence(task, name, answer, reader):
-    language.use(reader)
-    [sentence] = [mistake[reader] for mistake in checks._TASKS[task]["mistakes"] if mistake["name"] == name]
-    for seed in (0, 1):
-        assert verdict(task, answer, seed) == sentence
+wrong_values("planted-bugs", "counted from zero", dict(A=3, B=2, C=1))
 
 
-@pytest.mark.parametrize(
-    ("task", "choices"), [("planted-bugs", product((1, 2, 3, 4), repeat=3)), ("which-curve", permutations(KINDS))]
+wrong_values("planted-bugs", "A: the copy itself is blamed", {"A": 3, "B": 3, "C": 2})
+
+
+wrong_values("planted-bugs", "A: the healthy sublayer is blamed", {"C": 2, "B": 3, "A": 2})
+
+
+wrong_values("planted-bugs", "B: the sum is blamed", {"A": 4, "B": 4, "C": 2})
+
+
+wrong_values("planted-bugs", "B: the residual connection is blamed", {"A": 4, "B": 2, "C": 2})
+
+
+wrong_values("planted-bugs", "C: alpha on the residual path is blamed", {"A": 4, "B": 3, "C": 4})
+
+
+wrong_values("planted-bugs", "C: a missing norm before the sublayer is blamed", dict(zip("ABC", (4, 3, 1))))
+
+
+wrong_values("planted-bugs", "A: the copy itself is blamed", dict(A=3, B=1, C=1))
+
+
+wrong_values("planted-bugs", "A: the healthy sublayer is blamed", dict(A=1, B=1, C=1))
+
+
+wrong_values("planted-bugs", "B: the first norm is blamed", dict(A=4, B=1, C=2))
+
+
+wrong_values("planted-bugs", "B: the first norm is blamed", dict(A=4, B=1, C=3))
+
+
+wrong_values("planted-bugs", "C: a missing norm before the sublayer is blamed", dict(A=4, B=3, C=3))
+
+
+right_values(
+    "planted-bugs",
+    {"A": 4, "B": 3, "C": 2},
+    {"C": 2, "B": 3, "A": 4},
+    dict(A=4.0, B=3.0, C=2.0),
+    dict(zip("ABC", range(4, 1, -1))),
+    {"A": torch.tensor(4), "B": torch.tensor(3), "C": torch.tensor(2)},
+    dict([("B", 3), ("A", 4), ("C", 2)]),
 )
-def test_whoever_answers_in_the_form_asked_for_never_gets_the_general_sentence(task, choices):
-    letters = "ABC" if task == "planted-bugs" else "ABCD"
-    found = [verdict(task, dict(zip(letters, choice))) for choice in choices]
-    assert found.count(say("check.right")) == 1 and say("check.different") not in found
 
 
-@pytest.mark.parametrize(("task", "answer"), RIGHT)
-def test_right_answers_of_any_style_pass(task, answer):
-    for seed in range(5):
-        assert verdict(task, answer, seed) == say("check.right")
+# which-curve
 
 
-@pytest.mark.parametrize("task", TASKS)
-def test_every_task_has_its_answers_here_and_the_stub_is_not_done(task):
-    assert {name for found, name, _ in WRONG if found == task} == {m["name"] for m in checks._TASKS[task]["mistakes"]}
-    assert len([1 for found, _ in RIGHT if found == task]) >= 6
-    stub = (lambda **_: None) if "cases" in checks._TASKS[task] else ...
-    assert verdict(task, stub) == say("check.not_done")
+def placements(words):
+    """Return the answer that gives the letters A to D these placements."""
+    return dict(zip("ABCD", words.split()))
 
 
-def test_a_block_that_overwrites_its_input_is_told_so():
-    def block(x, attention, mlp, norm_1, norm_2):
-        x += attention(norm_1(x))
-        return x + mlp(norm_2(x))
-
-    assert verdict("pre-norm-block", block) == say("check.overwrites")
+wrong_values("which-curve", "post-norm and DeepNorm exchanged", placements("sandwich post deepnorm pre"))
 
 
-@pytest.fixture(scope="module")
-def sources():
-    """The code cells of the teacher's notebook, id → source."""
-    path = ROOT / "notebooks" / "en" / "solutions" / "03_placement.ipynb"
-    return {cell.id: cell.source for cell in nbformat.read(path, as_version=4).cells}
+wrong_values("which-curve", "pre-norm and sandwich norm exchanged", placements("pre deepnorm post sandwich"))
 
 
-@pytest.mark.parametrize(
-    ("letter", "repaired"), [("A", "y = h + mlp(m)"), ("B", "m = norm_2(h)"), ("C", "h = norm_1(alpha * x + a)")]
+wrong_values("which-curve", "both pairs exchanged", placements("pre post deepnorm sandwich"))
+
+
+wrong_values("which-curve", "pre-norm and post-norm exchanged", placements("sandwich deepnorm pre post"))
+
+
+wrong_values("which-curve", "DeepNorm is thought to grow because of alpha", placements("deepnorm sandwich post pre"))
+
+
+wrong_values("which-curve", "sandwich norm is thought to be flat", placements("post deepnorm sandwich pre"))
+
+
+wrong_values("which-curve", "growing and flat streams exchanged", placements("deepnorm sandwich pre post"))
+
+
+wrong_values(
+    "which-curve",
+    "a flat stream is given a free path",
+    placements("pre post sandwich deepnorm"),
+    placements("post pre deepnorm sandwich"),
+    placements("deepnorm pre post sandwich"),
+    placements("pre sandwich post deepnorm"),
+    placements("post sandwich deepnorm pre"),
+    placements("sandwich pre deepnorm post"),
 )
-def test_repairing_the_planted_line_makes_the_block_right(sources, letter, repaired):
-    draw = torch.Generator().manual_seed(0)
-    w, v, gain, x = (torch.randn(size, generator=draw) for size in ((4, 4), (4, 4), (4,), (2, 3, 4)))
-    inputs = dict(x=x, attention=lambda x: x.cumsum(-2) @ w, mlp=lambda x: F.gelu(x @ v))
-    inputs |= dict(norm_1=lambda x: F.layer_norm(x, (4,), gain), norm_2=lambda x: F.layer_norm(x, (4,)) + 1)
-    inputs |= dict(alpha=1.7) if letter == "C" else {}
-
-    def expected(x, attention, mlp, norm_1, norm_2, alpha=None):
-        for f, norm in ((attention, norm_1), (mlp, norm_2)):
-            x = x + f(norm(x)) if alpha is None else norm(alpha * x + f(x))
-        return x
-
-    name, bugs = f"block_{letter.lower()}", eval(checks._TASKS["planted-bugs"]["right"])
-    text = re.search(rf"def {name}.*?return y", sources["given-blocks"], re.S)[0]
-    results = []
-    for source in (text, re.sub(rf"    .*  # {bugs[letter]}\n", f"    {repaired}\n", text)):
-        exec(source, names := {})
-        results.append(torch.allclose(names[name](**inputs), expected(**inputs), atol=1e-5))
-    assert results == [False, True]
 
 
-def test_the_letters_of_the_pictures_are_those_of_the_answer(sources):
-    drawn = re.search(r"kinds = (.*)", sources["curves-runs"])[1]
-    kinds = eval(drawn, {"random": random})
-    assert eval(checks._TASKS["which-curve"]["right"]) == dict(zip("ABCD", kinds))
+right_values(
+    "which-curve",
+    {"A": "sandwich", "B": "deepnorm", "C": "post", "D": "pre"},
+    {"D": "pre", "C": "post", "B": "deepnorm", "A": "sandwich"},
+    dict(A="sandwich", B="deepnorm", C="post", D="pre"),
+    dict(zip("ABCD", "sandwich deepnorm post pre".split())),
+    {letter: kind for kind, letter in {"pre": "D", "post": "C", "deepnorm": "B", "sandwich": "A"}.items()},
+    {"A": "sandwich"} | {"B": "deepnorm"} | {"C": "post", "D": "pre"},
+)
+
+
+# answers that were right or got the general sentence once
+
+told_values(
+    "planted-bugs",
+    "check.text",
+    {"A": "4", "B": "3", "C": "2"},
+    {"A": "4", "B": 3, "C": 2},
+    {"A": 4, "B": 3, "C": "2 and 4"},
+)
+told_values(
+    "planted-bugs",
+    "check.keys",
+    {"a": 4, "b": 3, "c": 2},
+    {"block_a": 4, "block_b": 3, "block_c": 2},
+    {1: 4, 2: 3, 3: 2},
+    {"A": 4, "B": 3},
+    {"A": 4, "B": 3, "C": 2, "D": 1},
+    {},
+)
+told_values("planted-bugs", "check.dictionary", [4, 3, 2], np.array(["4", "3", "2"]), "A: 4, B: 3, C: 2", 432)
+told_values("planted-bugs", "check.different", {"A": [4], "B": [3], "C": [2]})
+wrong_values(
+    "planted-bugs", "no such line", {"A": 5, "B": 3, "C": 2}, {"A": 0, "B": 0, "C": 0}, {"A": 4.5, "B": 3, "C": 2}
+)
+told_values("planted-bugs", "check.gap", {"A": None, "B": 3, "C": 2}, {"A": 4, "B": 3, "C": ...})
+right_values(
+    "planted-bugs",
+    OrderedDict(C=2, B=3, A=4),
+    defaultdict(int, A=4, B=3, C=2),
+    Counter(A=4, B=3, C=2),
+    {"A": np.int64(4), "B": np.float32(3), "C": np.array(2)},
+    {"A": np.array([4]), "B": torch.tensor([3.0]), "C": True + True},
+    MappingProxyType({"A": 4, "B": 3, "C": 2}),
+    UserDict({"A": 4, "B": 3, "C": 2}),
+    {np.str_("A"): 4, np.str_("B"): 3, np.str_("C"): 2},
+)
+told_values(
+    "which-curve",
+    "check.name",
+    placements("Sandwich DeepNorm Post Pre"),
+    placements("SANDWICH DEEPNORM POST PRE"),
+    placements("sandwich-norm deepnorm post-norm pre-norm"),
+    placements("sandwich deepnorm post Pre"),
+    placements("Sandwich-Norm DeepNorm Post-Norm Pre-Norm"),
+    {"A": "sandwich norm", "B": "deepnorm", "C": "post norm", "D": "pre norm"},
+    {"A": " sandwich", "B": "deepnorm", "C": "post", "D": "pre"},
+    {"A": 3, "B": 4, "C": 2, "D": 1},
+    {"A": ["sandwich"], "B": "deepnorm", "C": "post", "D": "pre"},
+)
+told_values(
+    "which-curve",
+    "check.keys",
+    dict(zip("abcd", ("sandwich", "deepnorm", "post", "pre"))),
+    {"sandwich": "A", "deepnorm": "B", "post": "C", "pre": "D"},
+)
+told_values("which-curve", "check.dictionary", "sandwich, deepnorm, post, pre", ["sandwich", "deepnorm", "post", "pre"])
+wrong_values(
+    "which-curve",
+    "one placement twice",
+    placements("sandwich deepnorm post post"),
+    placements("deepnorm deepnorm post pre"),
+)
+told_values("which-curve", "check.gap", {"A": "sandwich", "B": "deepnorm", "C": "post", "D": ...})
+right_values("which-curve", OrderedDict(zip("DCBA", np.array(["pre", "post", "deepnorm", "sandwich"]))))
+
+
+@told("pre-norm-block", "check.arguments")
+def other_names(h, attn, feed_forward, ln_1, ln_2):
+    h = h + attn(ln_1(h))
+    return h + feed_forward(ln_2(h))
+
+
+@told("sandwich-sublayer", "check.arguments")
+def norms_in_another_order(x, f, norm, norm_after):
+    return x + norm_after(f(norm(x)))
+
+
+@told("deepnorm-sublayer", "check.arguments")
+def without_layers(x, f, norm):
+    return norm(24**0.25 * x + f(x))
+
+
+@right("deepnorm-sublayer")
+def with_a_default(x, f, norm, layers=12, power=0.25):
+    return norm((2 * layers) ** power * x + f(x))
+
+
+@told("identity-test", "check.text")
+def verdict_as_text(sublayer, norm, d):
+    x = torch.randn(3, d)
+    return str(torch.equal(sublayer(x.clone(), torch.zeros_like, norm), x))
+
+
+told_values("identity-test", "check.not_callable", True, "passes")
