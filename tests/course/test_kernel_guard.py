@@ -8,7 +8,7 @@ from nbclient import NotebookClient
 
 import helpers
 
-GUARD = next(Path(helpers.__file__).parents[1].joinpath("tools").rglob("guard.py"))
+GUARD = next(Path(helpers.__file__).parents[1].joinpath("tools").rglob("kernel_guard.py"))
 
 
 @pytest.fixture
