@@ -241,8 +241,12 @@ def test_the_body_of_a_model_is_traced_like_the_model():
 @pytest.mark.parametrize("kind", ["ours", *FAMILIES])
 def test_tracing_leaves_the_model_as_it_was_and_keeps_no_graph(kind):
     model = decoder() if kind == "ours" else build(kind)
-    run = lambda: model(some_ids()) if kind == "ours" else model(some_ids()).logits
-    before, hooks = run(), hooks_of(model)
+
+    def run():
+        return model(some_ids()) if kind == "ours" else model(some_ids()).logits
+
+    before = run()
+    hooks = hooks_of(model)
     result = trace(model, some_ids())
     assert hooks_of(model) == hooks
     assert torch.equal(run(), before)
@@ -656,7 +660,10 @@ def test_the_mask_of_a_padded_batch_is_honoured(kind, side):
     model = build(kind)
     short = some_ids(1, 5)[0]
     padding = torch.zeros(2, dtype=torch.long)
-    pad = lambda values: torch.cat([padding, values] if side == "left" else [values, padding])
+
+    def pad(values):
+        return torch.cat([padding, values] if side == "left" else [values, padding])
+
     batch = {"input_ids": torch.stack([some_ids(1, 7)[0], pad(short)])}
     batch["attention_mask"] = torch.stack([torch.ones(7, dtype=torch.long), pad(torch.ones_like(short))])
     real = slice(2, 7) if side == "left" else slice(0, 5)
