@@ -6,6 +6,7 @@ are a dictionary language → name → notebook.
 
 import hashlib
 import json
+import os
 import re
 import sys
 from pathlib import Path
@@ -17,6 +18,19 @@ LANGUAGES = ("en", "de", "sv")
 OTHERS = LANGUAGES[1:]
 BARS = ("nav-top", "nav-bottom")  # the ids of the cells that `nav` writes
 MADE = "assignments/"  # how the names of notebooks begin that classroom.py makes from the solutions
+
+
+def use_own_helpers():
+    """Let this process, and the kernels and programs that it starts, import `helpers` from the project of this file.
+
+    An installed copy, made before an update or by another project, lies behind it from then on.
+    """
+    sys.path.insert(0, str(ROOT))
+    others = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path and path != str(ROOT)]
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT), *others])
+
+
+use_own_helpers()  # here, since each command imports this module before it imports `helpers`
 
 
 def digest(source):

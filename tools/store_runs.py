@@ -21,10 +21,11 @@ from pathlib import Path
 import torch
 from tqdm import tqdm
 
+import lessons
 from helpers.experiments import Run
 from helpers.race import CHUNK, chunked
 
-OUT = Path(__file__).parents[1] / "helpers" / "bundled" / "runs.json"
+OUT = lessons.ROOT / "helpers" / "bundled" / "runs.json"
 WARM = {"warmup": 400, "steps": 600}
 RUNS = {  # name: (run, seeds)
     "post": (Run("post", steps=600), 5),

@@ -24,6 +24,7 @@ import torch
 from safetensors.torch import save_file
 from tqdm import tqdm
 
+import lessons
 from helpers import experiments, gpt
 from helpers.language import LANGUAGES
 
@@ -42,7 +43,7 @@ SETTINGS = {
 }  # fmt: skip
 HELD_OUT = 0.05
 SAVE_EVERY = 200
-OUT = Path(__file__).parents[1] / "helpers" / "bundled"
+OUT = lessons.ROOT / "helpers" / "bundled"
 
 
 def split(text, held_out=HELD_OUT):
