@@ -18,6 +18,7 @@ import nbformat
 import pytest
 
 import offline
+import small_course as small
 import small_packages
 from lessons import LANGUAGES, ROOT
 
@@ -250,6 +251,7 @@ def with_a_copy(tmp_path_factory):
 def run_command(python, *words):
     """Run a command as somebody does who is in another folder and has set no variable for Python."""
     env = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
+    env["JUPYTER_PATH"] = str(Path(sys.prefix, "share", "jupyter"))  # nbconvert's templates
     words = [str(word) for word in words]
     return subprocess.run([python, *words], cwd=python.parent, env=env, capture_output=True, text=True, timeout=300)
 
@@ -272,6 +274,14 @@ def test_a_kernel_that_a_command_starts_uses_the_helpers_of_its_own_project(with
     assert result.returncode == 0, result.stdout + result.stderr
     [output] = nbformat.read(path, as_version=4).cells[0].outputs
     assert Path(output.text.strip()) == ROOT / "helpers" / "__init__.py"
+
+
+def test_a_teacher_grades_with_the_helpers_of_the_project(with_a_copy, course, tmp_path):
+    small.hand_in(course, tmp_path / "in", ["right"])
+    for words in (["collect", course, tmp_path / "in"], ["grade", course]):
+        result = run_command(with_a_copy, ROOT / "tools" / "classroom.py", *words)
+        assert result.returncode == 0, result.stdout + result.stderr
+    assert small.scores(course)["right"][0] == "5"
 
 
 def test_the_tests_use_the_helpers_of_their_own_project():

@@ -82,7 +82,7 @@ def sentence(key, lang="de", **values):
 @programs
 @same_python
 def test_a_lesson_runs_where_no_network_is_and_none_is_asked_for(stick, tmp_path):
-    folder, log = tmp_path / "my lessons", tmp_path / "addresses"
+    folder, log = tmp_path / "Kurs Müller (2)", tmp_path / "addresses"
     result, asked = cut_off(log, sys.executable, "-I", stick / "install.py", folder)
     assert result.returncode == 0, result.stdout + result.stderr
     assert not asked
