@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 from helpers import claims, experiments, explorers, figures, language, models, norms, predictions, race
 from helpers.activities import check as checks
 from helpers.language import LANGUAGES, catalogue, say
-from helpers.trace import UnknownDecoder, trace
 from tests.activities.test_checks import verdict
 from tests.support import browser
 
