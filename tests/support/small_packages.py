@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from zipfile import ZipFile
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 # What a program that the README starts says: where a kernel in a folder of notebooks imports `helpers` from, and MARK
 # in it. The path is written in hex, since each locale has letters of its own.
