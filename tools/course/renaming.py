@@ -148,7 +148,7 @@ def move_in_gradebook(gradebook, moves):
         after = gradebook.db.get(Student, moved.new)
         if after is None:
             about = {field: getattr(before, field) for field in ABOUT}
-            after = Student(id=moved.new, course_id=before.course_id, **about)
+            after = Student(id=moved.new, **about)
             gradebook.db.add(after)
         submission.student = after
         gradebook.db.flush()
@@ -182,6 +182,9 @@ def move_folders(directory, moves):
                         os.rename(old.parent, new.parent)  # where capitals do not count, it is the same folder
     except OSError:
         move_back(done)
+        for moved in moves:
+            for _, new in places(directory, moved):
+                course_folder.remove_if_empty(new.parent)
         raise
     for old, _ in done:
         course_folder.remove_if_empty(old.parent)

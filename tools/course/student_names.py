@@ -107,17 +107,16 @@ def of_file(name, around, lessons):
     if exported := platform_exports.read_name(stem):
         return of_platform(exported, name)
     text, mark = without_copy(stem, COPIES + COPIES_OF_FILES)
-    text, language = without_own_language(text, lessons)
     rest = without_lesson(text, lessons)
     if plain(rest) and rest not in NO_NAMES:
         return Identity(rest, mark, LOOSE if mark else PLAIN, name)
-    marks = "_".join(filter(None, (unnumbered(text, lessons), language, mark)))
+    beyond = beyond_lesson(stem, lessons)
     for folder in around:
         found = of_folder(folder, lessons)
         if found is not None:
-            if found.kind != PLAIN or not marks:
+            if found.kind != PLAIN or not beyond:
                 return found
-            return Identity(found.name, marks, LOOSE, name)
+            return Identity(found.name, beyond, LOOSE, name)
     return None
 
 
@@ -145,29 +144,23 @@ def lesson_pattern(lesson):
     return rf"{BETWEEN}*{EDGE_BEFORE}(?:(?:{number}|{number.lstrip('0') or number}){BETWEEN}*)?{spaced}{EDGE_AFTER}"
 
 
-def without_own_language(text, lessons):
-    """Return a name without the language that the assignment's own name ends in, as in 01_layernorm-de, and it."""
-    for lesson in lessons:
-        if match := re.search(f"{lesson_pattern(lesson)}{LANGUAGE_AT_END}", text, flags=re.I):
-            language = match[match.lastindex]
-            return text[: match.end() - len(language)].rstrip(" _.-\t"), language.lower()
-    return text, ""
-
-
 def without_lesson(text, lessons):
-    """Return a name without a lesson's name and the language behind it."""
-    text, _ = without_own_language(text, lessons)
+    """Return a name without a lesson's name, and without the language in which an assignment's own name ends.
+
+    01_layernorm-de is such a name; the words de, en and sv of a name elsewhere are the student's."""
     for lesson in lessons:
+        text = re.sub(f"{lesson_pattern(lesson)}{LANGUAGE_AT_END}", " ", text, flags=re.I)
         text = re.sub(lesson_pattern(lesson), " ", text, flags=re.I)
     return text.strip(" _.-\t")
 
 
-def unnumbered(text, lessons):
-    """Return the name of a file that names nobody, or "" if it is called as the assignment is."""
+def beyond_lesson(stem, lessons):
+    """Return what the name of a file that names nobody says beyond the lesson, as the assignment is called itself."""
     for lesson in lessons:
-        if re.sub(BETWEEN, "", text).casefold() == lesson.replace("_", "").casefold():
-            return ""
-    return text
+        name = lesson.lstrip("_")
+        if stem.startswith(name):
+            return stem[len(name) :]
+    return stem
 
 
 def from_path(path, student, lessons):
