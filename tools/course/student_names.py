@@ -285,7 +285,7 @@ class People:
         for key in keys:
             self.names[key] = name
         if any(key[1] == platform_exports.MOODLE for key in keys):
-            self.joined.append((name, [self.identities[key][0].found for key in keys]))
+            self.joined.append((name, [self.identities[key][0] for key in keys]))
 
     def are_two(self, first, second):
         """Return whether two that are called alike may be two people.
@@ -326,8 +326,9 @@ class People:
             for name in names:
                 others = ", ".join(other for other in names if other != name)
                 found[name].append(f"another of this name: {others}; if they are one person, names.csv can say so")
-        for name, folders in self.joined:
-            found[name].append(f"taken for one person by name: {', '.join(folders)}; if not, names.csv can say so")
+        for name, identities in self.joined:
+            numbers = ", ".join(identity.mark or "none" for identity in identities)
+            found[name].append(f"taken for one person by name, with the numbers {numbers}; if not, see names.csv")
         return dict(found)
 
     def report(self):
@@ -336,7 +337,9 @@ class People:
         for names in self.apart:
             lines.append(f"perhaps one person, kept apart: {', '.join(names)}; names.csv decides")
         if self.joined:
-            told = "; ".join(f"{name} ({', '.join(folders)})" for name, folders in self.joined)
+            told = "; ".join(
+                f"{name} ({', '.join(identity.found for identity in identities)})" for name, identities in self.joined
+            )
             lines.append(
                 f"taken for one person by name, since Moodle numbers each assignment anew: {told}; "
                 "if there are two of this name, name both in names.csv"
