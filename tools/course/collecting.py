@@ -11,7 +11,7 @@ from zipfile import ZipFile
 
 from tqdm import tqdm
 
-from course import answer_cells, course_folder, nbgrader_hooks
+from course import answer_cells, course_configuration, course_folder
 from notebook_files import cell_sources, layout
 
 LARGEST_ZIP = 3_000_000_000  # bytes, unpacked
@@ -30,7 +30,8 @@ MARKS = (  # what browsers, editors and Moodle add to a name
 
 def collect(directory, paths):
     """Make submissions of what students handed in; return the lines of the report and whether all could be used."""
-    nbgrader_hooks.configuration(directory)
+    renewed = course_configuration.renew(directory)
+    course_configuration.load(directory)
     if missing := [str(path) for path in paths if not path.exists()]:
         raise ValueError(f"there is no {', '.join(missing)}")
     released, record = course_folder.released_notebooks(directory), directory / "collected.json"
@@ -43,7 +44,7 @@ def collect(directory, paths):
             report.append(f"{file}: skipped, {error}")
             good = False
     record.write_text(json.dumps(origins, indent=1, ensure_ascii=False), encoding="utf8")
-    return report + alike(directory), good
+    return renewed + report + alike(directory), good
 
 
 def corrected(directory):

@@ -8,48 +8,11 @@ from tempfile import TemporaryDirectory
 
 from tqdm import tqdm
 
-from course import nbgrader_hooks
+from course import course_configuration
 from notebook_files import cell_sources, layout, reading
 from notebook_files.layout import LANGUAGES, ROOT
 
 GRADED = ("autograded", "feedback")  # the folders of what is made from submissions
-CONFIGURATION = '''"""An nbgrader course, made by tools/classroom.py; nbgrader's own commands work here as well."""
-
-import sys
-from pathlib import Path
-
-from nbgrader.converters import Autograde, GenerateAssignment, GenerateFeedback
-from nbgrader.preprocessors import ClearSolutions, Execute
-
-sys.path.insert(0, {tools!r})  # write the new place here if the project has moved
-from course import nbgrader_hooks
-
-c = get_config()
-root = Path(__file__).resolve().parent
-c.CourseDirectory.root = str(root)
-c.CourseDirectory.db_url = f"sqlite:///{{root / 'gradebook.db'}}?timeout=60"  # two submissions write at a time
-
-c.ClearSolutions.code_stub = {{"python": "..."}}  # words of no language, so that the code is the same in all
-c.GenerateAssignment.preprocessors = [
-    nbgrader_hooks.TextStubs if step is ClearSolutions else step for step in GenerateAssignment.preprocessors.default()
-]
-
-c.Execute.kernel_name = "python3"
-c.Execute.timeout = {timeout}  # seconds a cell
-c.Execute.iopub_timeout = 10
-c.Execute.extra_arguments = [
-    "--HistoryManager.hist_file=:memory:",
-    f"--IPKernelApp.exec_files={{Path(nbgrader_hooks.TOOLS, 'course', 'kernel_guard.py')}}",
-]
-steps = [nbgrader_hooks.ExecuteApart if step is Execute else step for step in Autograde.autograde_preprocessors.default()]
-steps.insert(1, nbgrader_hooks.DropWarnings)
-c.Autograde.autograde_preprocessors = steps
-c.LimitOutput.max_lines = 200
-c.LimitOutput.max_traceback = 40
-
-c.GenerateFeedback.exporter_class = nbgrader_hooks.Feedback
-c.GenerateFeedback.preprocessors = [nbgrader_hooks.HideChecks, *GenerateFeedback.preprocessors.default()]
-'''
 
 
 def sources(root, language):
@@ -66,18 +29,17 @@ def create(directory, languages, root=ROOT, timeout=15):
         raise ValueError(f"{directory} is not empty; name a new folder")
     files = [(language, file) for language in languages for file in sources(root, language)]
     directory.mkdir(parents=True, exist_ok=True)
-    text = CONFIGURATION.format(tools=str(nbgrader_hooks.TOOLS), timeout=timeout)
-    (directory / "nbgrader_config.py").write_text(text, encoding="utf8")
+    course_configuration.write(directory, languages, timeout)
     for language, file in files:
         target = directory / "source" / f"{file.stem}-{language}" / file.name
         target.parent.mkdir(parents=True)
         # the bars of what is handed out lead to assignments
         target.write_text(file.read_text(encoding="utf8").replace("/solutions/", "/assignments/"), encoding="utf8")
-    api = nbgrader_hooks.interface(directory)
+    api = course_configuration.interface(directory)
     for language, file in tqdm(files, unit="notebook", leave=False):
         result = api.generate_assignment(f"{file.stem}-{language}")
         if not result["success"]:
-            raise ValueError(f"notebooks/{language}/solutions/{file.name}: {nbgrader_hooks.reason(result)}")
+            raise ValueError(f"notebooks/{language}/solutions/{file.name}: {course_configuration.reason(result)}")
     return [f"{directory}: {len(files)} assignments; hand out what is in {directory / 'release'}"]
 
 
@@ -129,10 +91,9 @@ def place_of(directory, student, assignment):
 
 
 def submit(directory, student, assignment, notebook, seconds, repairs=()):
-    """Write a submission with the time of its file and its repairs; if it has changed, drop what was graded before."""
+    """Write a submission with the time of its file and its repairs."""
     file = place_of(directory, student, assignment)
     if reading.write(file, notebook):
-        forget(directory, student, assignment)
         stamp = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
         file.with_name("timestamp.txt").write_text(stamp + "\n")
     record = file.with_name("repairs.txt")
@@ -158,3 +119,8 @@ def forget(directory, student, assignment):
         shutil.rmtree(directory / step / student / assignment, ignore_errors=True)
         with suppress(OSError):
             (directory / step / student).rmdir()  # if it is empty
+
+
+def skipped(directory):
+    """Return student → why files of theirs were not taken, one sentence each."""
+    return {}
