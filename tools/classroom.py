@@ -38,7 +38,7 @@ import json
 import sys
 from pathlib import Path
 
-if sys.version_info < (3, 11):
+if sys.version_info < (3, 11):  # noqa: UP036  (somebody may start it with an older one)
     sys.exit(f"this needs Python 3.11 or newer, and {sys.executable} is older; activate the environment of the project")
 
 from notebook_files import directions

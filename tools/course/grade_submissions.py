@@ -66,7 +66,9 @@ def readable(directory, gradebook, found):
             failures[student, assignment] = f"this course has no assignment {assignment}"
             continue
         try:
-            answers[student, assignment] = answers_of(reading.read(course_folder.place_of(directory, student, assignment)))
+            answers[student, assignment] = answers_of(
+                reading.read(course_folder.place_of(directory, student, assignment))
+            )
         except FileNotFoundError as error:
             failures[student, assignment] = f"there is no {Path(error.filename).name} in its folder"
         except (ValueError, OSError, AttributeError, TypeError):

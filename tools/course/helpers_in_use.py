@@ -24,7 +24,12 @@ def folder_in_use():
     python = KernelManager(kernel_name="python3").format_kernel_cmd()[0]
     with TemporaryDirectory() as room:
         result = subprocess.run(
-            [python, "-c", FIND], cwd=room, env=kernel_environment(room), capture_output=True, text=True, encoding="utf8"
+            [python, "-c", FIND],
+            cwd=room,
+            env=kernel_environment(room),
+            capture_output=True,
+            text=True,
+            encoding="utf8",
         )
     lines = result.stdout.strip().split("\n")
     places = json.loads(lines[-1]) if result.returncode == 0 and lines[-1] else []

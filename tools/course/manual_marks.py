@@ -5,7 +5,7 @@ waits. If a submission is gone because a name was corrected, its points move to 
 """
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 
 from nbgrader.api import MissingEntry
@@ -33,12 +33,16 @@ class Mark:
 
 @dataclass(frozen=True)
 class SetAside:
-    """A mark that no submission holds at present. answers are the digests of its whole submission; day is a date."""
+    """A mark that no submission holds at present.
+
+    why is REWRITTEN or GONE, day a date, notebook the gradebook's id of the submitted notebook, which stays when a
+    student is renamed, and answers are the digests of the whole submission."""
 
     student: str
     assignment: str
     why: str
     day: str
+    notebook: str
     mark: Mark
     answers: dict
 
@@ -129,6 +133,17 @@ class Keeper:
         self.now = now
         self.entries = read_set_aside(directory)
         self.today = datetime.now().astimezone().date().isoformat()
+        self.follow_renamed()
+
+    def follow_renamed(self):
+        """Let the marks that were set aside follow submissions to another name."""
+        places = {}
+        for assignment in self.gradebook.assignments:
+            for submission in self.gradebook.assignment_submissions(assignment.name):
+                for notebook in submission.notebooks:
+                    places[notebook.id] = submission.student.id
+        self.entries = [replace(entry, student=places.get(entry.notebook, entry.student)) for entry in self.entries]
+        write_set_aside(self.directory, self.entries)
 
     def marks(self, job):
         """Return cell → Mark of a job."""
@@ -137,12 +152,17 @@ class Keeper:
 
     def keep(self, job, mark, why):
         """Set a mark aside, on disk before anything else happens to it."""
-        entry = SetAside(*job, why, self.today, mark, self.seen.get(job, {}))
+        notebook = notebook_of(self.gradebook, *job)
+        entry = SetAside(*job, why, self.today, notebook.id, mark, self.seen.get(job, {}))
         self.entries.append(entry)
         write_set_aside(self.directory, self.entries)
 
     def set_aside_gone(self, job):
-        """Set all marks of a job aside whose submission is gone."""
+        """Set all marks of a job aside whose submission is gone; those that were set aside before are without one now."""
+        self.entries = [
+            replace(entry, why=GONE) if (entry.student, entry.assignment) == job else entry for entry in self.entries
+        ]
+        write_set_aside(self.directory, self.entries)
         for mark in self.marks(job).values():
             self.keep(job, mark, GONE)
 
@@ -182,7 +202,9 @@ class Keeper:
         student, assignment = job
 
         def same(other_student, other_assignment):
-            return person_of(other_student) == person_of(student) and lesson_of(other_assignment) == lesson_of(assignment)
+            return person_of(other_student) == person_of(student) and lesson_of(other_assignment) == lesson_of(
+                assignment
+            )
 
         others = [other for other in self.now if other != job and same(*other)]
         kept = [entry.mark for entry in self.entries if same(entry.student, entry.assignment)]
@@ -203,7 +225,8 @@ class Keeper:
     def has_come_home(self, entry, job, found):
         """Return whether a mark that was set aside has been given to a job."""
         return found.get(entry.mark.cell) == entry.mark and (
-            entry.why == GONE and (self.heirs(entry) == [job] or person_of(entry.student) == person_of(job[0]))
+            entry.why == GONE
+            and (self.heirs(entry) == [job] or person_of(entry.student) == person_of(job[0]))
             or (entry.student, entry.assignment) == job
         )
 
@@ -212,7 +235,11 @@ class Keeper:
         student, assignment = job
         found = {}
         for other in self.now:
-            if other != job and person_of(other[0]) == person_of(student) and lesson_of(other[1]) == lesson_of(assignment):
+            if (
+                other != job
+                and person_of(other[0]) == person_of(student)
+                and lesson_of(other[1]) == lesson_of(assignment)
+            ):
                 for cell, mark in self.marks(other).items():
                     found[cell] = (mark, name_of_attempt(*other))
         for entry in self.entries:

@@ -6,7 +6,19 @@ import io
 from course import course_configuration
 from course.manual_marks import lesson_of, person_of
 
-FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # with these a spreadsheet begins a formula
+FORMULA_SIGNS = (
+    "=",
+    "+",
+    "-",
+    "@",
+    "\t",
+    "\r",
+    "\n",
+    "＝",
+    "＋",
+    "－",
+    "＠",
+)  # with these a spreadsheet begins a formula
 
 
 def spreadsheet_cell(value, decimal_mark="."):

@@ -16,10 +16,11 @@ from nbgrader.preprocessors import ClearSolutions, Execute
 from .answer_digests import RecordAnswers
 from .execution import GUARD, PROJECT, DropWarnings, ExecuteApart
 from .feedback_pages import TEMPLATES, FeedbackPage, WordsOfTheCourse
-from .handing_out import TextStubs
-from .hidden_checks import HideChecks
+from .handing_out import TEXT_STUBS, TextStubs
+from .hidden_checks import HideChecks, is_check
 from .sanitising import Sanitise
 
+__all__ = ["TEXT_STUBS", "configure", "is_check"]
 BUSY = 60  # seconds to wait for the gradebook while another submission is written into it
 
 
@@ -35,9 +36,7 @@ def configure(c, course):
     c.Classroom.project = str(PROJECT)
 
     c.ClearSolutions.code_stub = {"python": "..."}  # words of no language, so that the code is the same in all
-    c.GenerateAssignment.preprocessors = replaced(
-        GenerateAssignment.preprocessors.default(), ClearSolutions, TextStubs
-    )
+    c.GenerateAssignment.preprocessors = replaced(GenerateAssignment.preprocessors.default(), ClearSolutions, TextStubs)
 
     c.Execute.kernel_name = "python3"
     c.Execute.timeout = 15  # seconds a cell
