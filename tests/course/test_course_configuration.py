@@ -18,7 +18,7 @@ def old_text(timeout=7):
 
 def put_in(course, tmp_path, name="ada"):
     notebook = small.answered(small.released(course), judgement="<script>alert(1)</script> Mine.")
-    return small.put(notebook, tmp_path, "in", name, "a.ipynb")
+    return small.put(notebook, tmp_path, "in", f"{name}.ipynb")
 
 
 @pytest.mark.parametrize("first", ["collect", "grade"])

@@ -60,7 +60,7 @@ def test_a_page_is_in_its_language_and_says_whose_it_is(pages, language):
 
 def test_points_are_written_as_the_language_does(course, tmp_path):
     notebook = small.answered(small.released(course, "de"), judgement="Meine.")
-    collecting.collect(course, [small.put(notebook, tmp_path, "in", "ada", "a.ipynb")])
+    collecting.collect(course, [small.put(notebook, tmp_path, "in", "ada.ipynb")])
     grade_submissions.grade(course)
     small.give(course, "ada", 2.5, "Gut <script>alert(1)</script> gesagt: $x^2$", "01_layernorm-de")
     grade_submissions.grade(course)
