@@ -20,9 +20,13 @@ folder in DIR/submitted and collect again.
 
 grade runs the checks of what is new or changed (of everything with --again), two submissions at a time, writes
 the feedback into DIR/feedback and the marks into DIR/marks.csv: one row a student, for each lesson the best of all
-attempts, in whatever language, and a note of what waits and of what collect repaired. A course without English gets
-semicolons and decimal commas, as Excel writes them there. Written answers wait for you in nbgrader's formgrader; grade once more afterwards
-for the new table and the feedback with your points.
+attempts, in whatever language, and a note of what waits, what collect repaired or skipped and what deserves a look.
+A course whose first language is German or Swedish gets semicolons and decimal commas, as Excel writes them there; a
+line in DIR/nbgrader_config.py changes that. Written answers wait for you in nbgrader's formgrader; grade once more
+afterwards for the new table and the feedback with your points. Your points and comments stay, whatever you grade
+again. If a student rewrites an answer, what you gave for the old one is set aside in DIR/set_aside.json, and the
+note says so. A course that an older version of this tool has made gets a new nbgrader_config.py, and keeps the old
+one beside it.
 
 predictions makes one page, predictions.html, of the students' predictions, in files or folders as for collect:
 for each question what the class believed and what was measured. It lies in the folder in which you are, unless
