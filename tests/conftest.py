@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 import torch
 
-from course import collecting, course_folder, marking
+from course import collecting, course_folder, grade_submissions
 from helpers import language
 from running import execution
 from tests.support import small_course as small
 
-execution.KERNELS = marking.KERNELS = 1  # one for each of the two processes that run the tests
+execution.KERNELS = 1  # one for each of the two processes that run the tests
+grade_submissions.KERNELS = 1
 # threads of two processes wait for one another, many times as long
 os.environ["OMP_NUM_THREADS"] = "1"
 torch.set_num_threads(1)
@@ -68,5 +69,5 @@ def graded(made, tmp_path_factory):
         small.put(notebook, folder, "in", "two", f"{lang}.ipynb")
     collecting.collect(course, [folder / "in"])
     small.put("broken", course, "submitted", "broken", "01_layernorm-en", "01_layernorm.ipynb")
-    report, good = marking.grade(course)
+    report, good = grade_submissions.grade(course)
     return course, deserved | {"two": 5}, report, good

@@ -35,9 +35,13 @@ submissions, predictions, points, comments and feedback move to the right name.
 
 grade runs the checks of what is new or changed (of everything with --again), two submissions at a time, writes
 the feedback into DIR/feedback and the marks into DIR/marks.csv: one row a student, for each lesson the best of all
-attempts, in whatever language, and a note of what waits and of what collect repaired. A course without English gets
-semicolons and decimal commas, as Excel writes them there. Written answers wait for you in nbgrader's formgrader; grade
-once more afterwards for the new table and the feedback with your points.
+attempts, in whatever language, and a note of what waits, what collect repaired or skipped and what deserves a look.
+A course whose first language is German or Swedish gets semicolons and decimal commas, as Excel writes them there; a
+line in DIR/nbgrader_config.py changes that. Written answers wait for you in nbgrader's formgrader; grade once more
+afterwards for the new table and the feedback with your points. Your points and comments stay, whatever you grade
+again. If a student rewrites an answer, what you gave for the old one is set aside in DIR/set_aside.json, and the
+note says so. A course that an older version of this tool has made gets a new nbgrader_config.py, and keeps the old
+one beside it.
 
 predictions makes one page, predictions.html, of the students' predictions, in files or folders as for collect:
 for each question what the class believed and what was measured. It lies in the folder in which you are, unless
@@ -49,28 +53,36 @@ Exit code 1 if a file was skipped or a submission could not be graded.
 """
 
 import argparse
+import json
 import sys
 from pathlib import Path
+
+if sys.version_info < (3, 11):  # noqa: UP036  (somebody may start it with an older one)
+    sys.exit(f"this needs Python 3.11 or newer, and {sys.executable} is older; activate the environment of the project")
 
 from notebook_files import directions
 from notebook_files.layout import LANGUAGES, ROOT
 
 try:
-    from course import collecting, course_folder, marking
+    from course import collecting, course_folder, grade_submissions, one_submission
 except ModuleNotFoundError as error:
-    sys.exit(f"{error.name} is missing; install it with: pip install -r tests/requirements.txt")
+    sys.exit(
+        f"{sys.executable} has no package {error.name}; activate the environment of the project "
+        "and run there, in the project's folder: pip install -r tests/requirements.txt"
+    )
 
 
 def arguments():
     """Return the parser of the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    commands = parser.add_subparsers(dest="command", required=True)
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     commands.add_parser("release", help="write what students get, for authors")
     maker = commands.add_parser("create", help="make an nbgrader course")
     collector = commands.add_parser("collect", help="take what students hand in")
     grader = commands.add_parser("grade", help="grade it and write the marks")
     shower = commands.add_parser("predictions", help="show what the class believed and what was measured")
-    for command in (maker, collector, grader):
+    apart = commands.add_parser("grade-one")  # grade calls this for each submission, in a process of its own
+    for command in (maker, collector, grader, apart):
         command.add_argument("directory", metavar="DIR", type=Path, help="the course's folder")
     maker.add_argument("--lang", action="append", choices=LANGUAGES, help="a language; all three without")
     for command in (collector, shower):
@@ -78,6 +90,8 @@ def arguments():
     shower.add_argument("--lang", action="append", choices=LANGUAGES, help="the page's language; English without")
     shower.add_argument("--names", action="store_true", help="also say who chose what")
     shower.add_argument("--out", metavar="FILE", type=Path, default=Path("predictions.html"), help="the page to write")
+    apart.add_argument("student")
+    apart.add_argument("assignment")
     grader.add_argument("--again", action="store_true", help="also what has been graded already")
     return parser
 
@@ -97,7 +111,9 @@ def perform(args, root):
         if more:
             raise ValueError("a page has one language; run this again for the other, with another --out")
         return predictions_page.write(args.files, args.out, lang, args.names)
-    return marking.grade(args.directory, args.again)
+    if args.command == "grade-one":
+        return [json.dumps(one_submission.grade(args.directory, args.student, args.assignment))], True
+    return grade_submissions.grade(args.directory, args.again)
 
 
 def main(words=None, root=ROOT):

@@ -1,11 +1,14 @@
 """The teacher's commands: what goes wrong, the real assignments, and a class of 30 that does everything classes do."""
 
+import subprocess
+import sys
 import time
 
 import pytest
 
 import classroom
-from course import collecting, course_folder, marking, nbgrader_hooks
+from course import collecting, course_folder, grade_submissions
+from course.nbgrader_hooks import is_check
 from notebook_files import layout, reading
 from tests.support import small_course as small
 
@@ -32,18 +35,27 @@ def test_wrong_input_gets_one_sentence(course, tmp_path, words, sentence):
     assert not (tmp_path / "new").exists()
 
 
+@pytest.mark.parametrize("words", [["grade", "course"], ["collect", "course", "in"], ["create", "course"]])
+def test_without_its_packages_the_tool_says_one_sentence(tmp_path, words):
+    """As with a Python outside of the environment: -S leaves out all packages that are installed."""
+    command = [sys.executable, "-S", str(layout.ROOT / "tools" / "classroom.py"), *words]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 1 and done.stdout == ""
+    assert "pip install -r tests/requirements.txt" in done.stderr and done.stderr.count("\n") == 1
+
+
 def grade_solutions(course, languages, folder):
     """Hand in the solutions themselves and grade them; return the table and whether all could be graded."""
     for language in languages:
         for file in course_folder.sources(layout.ROOT, language):
             small.put(reading.read(file), folder, f"reference{language}", file.name)
     collecting.collect(course, [folder])
-    return marking.grade(course)
+    return grade_submissions.grade(course)
 
 
 def check_points(notebook):
     """Return the points that the checks of a notebook give."""
-    return sum(cell.metadata.nbgrader.points for cell in notebook.cells if nbgrader_hooks.is_check(cell))
+    return sum(cell.metadata.nbgrader.points for cell in notebook.cells if is_check(cell))
 
 
 @pytest.mark.parametrize("languages", [["en"], pytest.param(layout.LANGUAGES, marks=pytest.mark.whole_class)])
@@ -67,7 +79,7 @@ def test_class_of_30(tmp_path):
     start = time.perf_counter()
     collected, _ = collecting.collect(course, [tmp_path / "in"])
     assert [line for line in collected if "skipped" in line and "none" in line]
-    report, good = marking.grade(course)
+    report, good = grade_submissions.grade(course)
     seconds = time.perf_counter() - start
     print(*report, f"{seconds:.0f} s", sep="\n")
     found = small.scores(course)

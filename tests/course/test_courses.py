@@ -1,12 +1,13 @@
 """What a course hands out: stubs in three languages, and the committed assignments."""
 
-from course import course_folder, nbgrader_hooks
+from course import course_folder
+from course.nbgrader_hooks import TEXT_STUBS
 from notebook_files import layout, reading
 from tests.support import small_course as small
 
 
 def test_release_has_stubs_of_its_language_and_no_solution_or_hidden_check(course):
-    for language, stub in nbgrader_hooks.TEXT_STUBS.items():
+    for language, stub in TEXT_STUBS.items():
         notebook = small.released(course, language)
         text = "\n".join(cell.source for cell in notebook.cells)
         assert small.cell(notebook, "judgement").source == stub

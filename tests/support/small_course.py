@@ -3,9 +3,11 @@
 import copy
 import csv
 import json
+import shutil
 from pathlib import Path
 
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, output_from_msg
+from nbgrader.api import Gradebook
 
 from notebook_files import reading
 
@@ -220,3 +222,43 @@ def scores(course):
 
 def submitted(course, student, assignment="01_layernorm-en"):
     return reading.read(course / "submitted" / student / assignment / f"{LESSON}.ipynb")
+
+
+def open_gradebook(course):
+    """Return the gradebook of a course, to be used in a `with`."""
+    return Gradebook(f"sqlite:///{course / 'gradebook.db'}")
+
+
+def give(course, student, points, comment, assignment="01_layernorm-en"):
+    """Give points and a comment for the written answer of a submission, as the formgrader does."""
+    with open_gradebook(course) as gradebook:
+        grade = gradebook.find_grade("judgement", LESSON, assignment, student)
+        grade.manual_score = points
+        grade.needs_manual_grade = False
+        gradebook.find_comment("judgement", LESSON, assignment, student).manual_comment = comment
+        gradebook.db.commit()
+
+
+def given(course, student, assignment="01_layernorm-en"):
+    """Return the points and the comment that the gradebook holds for the written answer of a submission."""
+    with open_gradebook(course) as gradebook:
+        grade = gradebook.find_grade("judgement", LESSON, assignment, student)
+        comment = gradebook.find_comment("judgement", LESSON, assignment, student)
+        return grade.manual_score, comment.manual_comment
+
+
+def feedback(course, student, assignment="01_layernorm-en"):
+    """Return the page of feedback on a submission."""
+    return next((course / "feedback" / student / assignment).glob("*.html")).read_text(encoding="utf8")
+
+
+def keep_only(course, *students):
+    """Remove the submissions of all other students from a course, as a teacher may."""
+    for folder in (course / "submitted").iterdir():
+        if folder.name not in students:
+            shutil.rmtree(folder)
+
+
+def submit(course, student, notebook, assignment="01_layernorm-en"):
+    """Put a notebook into the folder `submitted` of a course, in place of what is there."""
+    reading.write(course / "submitted" / student / assignment / f"{LESSON}.ipynb", notebook)

@@ -7,11 +7,11 @@ from tqdm import tqdm
 
 from course import (
     answer_cells,
+    course_configuration,
     course_folder,
     handed_in_files,
     handed_in_predictions,
     names_csv,
-    nbgrader_hooks,
     platform_exports,
     records,
     renaming,
@@ -24,11 +24,13 @@ __all__ = ["ATTEMPT", "collect"]
 
 def collect(directory, paths):
     """Make submissions of what students handed in; return the lines of the report and whether all could be used."""
-    nbgrader_hooks.configuration(directory)
+    renewed = course_configuration.renew(directory)
+    course_configuration.load(directory)
     missing = [str(path) for path in paths if not path.exists()]
     if missing:
         raise ValueError(f"there is no {', '.join(missing)}")
-    return Collection(directory).add(paths)
+    report, good = Collection(directory).add(paths)
+    return renewed + report, good
 
 
 @dataclass

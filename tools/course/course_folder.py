@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 from tqdm import tqdm
 
-from course import nbgrader_hooks, records
+from course import course_configuration, records
 from notebook_files import cell_sources, layout, reading
 from notebook_files.layout import LANGUAGES, ROOT
 
@@ -17,43 +17,6 @@ GRADED = ("autograded", "feedback")  # the folders of what is made from submissi
 COLLECTED = "collected.json"  # the record of what was collected: assignment → attempt → whose it is
 SKIPPED = "skipped.json"  # the record of files that could not be used: file → whose it is, and why
 DOUBTS = "doubts.json"  # the record of names that are not certain: attempt/assignment → phrases
-CONFIGURATION = '''"""An nbgrader course, made by tools/classroom.py; nbgrader's own commands work here as well."""
-
-import sys
-from pathlib import Path
-
-from nbgrader.converters import Autograde, GenerateAssignment, GenerateFeedback
-from nbgrader.preprocessors import ClearSolutions, Execute
-
-sys.path.insert(0, {tools!r})  # write the new place here if the project has moved
-from course import nbgrader_hooks, records
-
-c = get_config()
-root = Path(__file__).resolve().parent
-c.CourseDirectory.root = str(root)
-c.CourseDirectory.db_url = f"sqlite:///{{root / 'gradebook.db'}}?timeout=60"  # two submissions write at a time
-
-c.ClearSolutions.code_stub = {{"python": "..."}}  # words of no language, so that the code is the same in all
-c.GenerateAssignment.preprocessors = [
-    nbgrader_hooks.TextStubs if step is ClearSolutions else step for step in GenerateAssignment.preprocessors.default()
-]
-
-c.Execute.kernel_name = "python3"
-c.Execute.timeout = {timeout}  # seconds a cell
-c.Execute.iopub_timeout = 10
-c.Execute.extra_arguments = [
-    "--HistoryManager.hist_file=:memory:",
-    f"--IPKernelApp.exec_files={{Path(nbgrader_hooks.TOOLS, 'course', 'kernel_guard.py')}}",
-]
-steps = [nbgrader_hooks.ExecuteApart if step is Execute else step for step in Autograde.autograde_preprocessors.default()]
-steps.insert(1, nbgrader_hooks.DropWarnings)
-c.Autograde.autograde_preprocessors = steps
-c.LimitOutput.max_lines = 200
-c.LimitOutput.max_traceback = 40
-
-c.GenerateFeedback.exporter_class = nbgrader_hooks.Feedback
-c.GenerateFeedback.preprocessors = [nbgrader_hooks.HideChecks, *GenerateFeedback.preprocessors.default()]
-'''
 
 
 def sources(root, language):
@@ -70,18 +33,17 @@ def create(directory, languages, root=ROOT, timeout=15):
         raise ValueError(f"{directory} is not empty; name a new folder")
     files = [(language, file) for language in languages for file in sources(root, language)]
     directory.mkdir(parents=True, exist_ok=True)
-    text = CONFIGURATION.format(tools=str(nbgrader_hooks.TOOLS), timeout=timeout)
-    (directory / "nbgrader_config.py").write_text(text, encoding="utf8")
+    course_configuration.write(directory, languages, timeout)
     for language, file in files:
         target = directory / "source" / f"{file.stem}-{language}" / file.name
         target.parent.mkdir(parents=True)
         # the bars of what is handed out lead to assignments
         target.write_text(file.read_text(encoding="utf8").replace("/solutions/", "/assignments/"), encoding="utf8")
-    api = nbgrader_hooks.interface(directory)
+    api = course_configuration.interface(directory)
     for language, file in tqdm(files, unit="notebook", leave=False):
         result = api.generate_assignment(f"{file.stem}-{language}")
         if not result["success"]:
-            raise ValueError(f"notebooks/{language}/solutions/{file.name}: {nbgrader_hooks.reason(result)}")
+            raise ValueError(f"notebooks/{language}/solutions/{file.name}: {course_configuration.reason(result)}")
     return [f"{directory}: {len(files)} assignments; hand out what is in {directory / 'release'}"]
 
 

@@ -9,7 +9,7 @@ from nbgrader.api import MissingEntry, Student
 from nbgrader.api import SubmittedAssignment as Submission
 from sqlalchemy.exc import DatabaseError
 
-from course import course_folder, nbgrader_hooks, records
+from course import course_configuration, course_folder, records
 from course.student_names import ATTEMPT, PREDICTIONS
 
 FOLDERS = ("submitted", *course_folder.GRADED)
@@ -107,7 +107,7 @@ class Attempts:
 def open_gradebook(directory):
     """Open a course's gradebook, and close it. Raises ValueError if it cannot be read."""
     try:
-        gradebook = nbgrader_hooks.interface(directory).gradebook
+        gradebook = course_configuration.interface(directory).gradebook
     except DatabaseError:
         raise ValueError(f"{directory / 'gradebook.db'} cannot be read; put a copy of it back in its place") from None
     try:

@@ -1,0 +1,71 @@
+"""Which `helpers` the answers of a class would run with, and whether they are those of the course's project."""
+
+import hashlib
+import json
+import subprocess
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from jupyter_client import KernelManager
+
+from course.nbgrader_hooks.execution import kernel_environment
+
+FIND = """
+import json
+from importlib.util import find_spec
+found = find_spec("helpers")
+print(json.dumps(list(found.submodule_search_locations or []) if found else []))
+"""
+NAMED = 3  # files that a sentence names
+
+
+def folder_in_use():
+    """Return the folder of the `helpers` that a grading kernel imports, or None if it finds none."""
+    python = KernelManager(kernel_name="python3").format_kernel_cmd()[0]
+    with TemporaryDirectory() as room:
+        result = subprocess.run(
+            [python, "-c", FIND],
+            cwd=room,
+            env=kernel_environment(room),
+            capture_output=True,
+            text=True,
+            encoding="utf8",
+        )
+    lines = result.stdout.strip().split("\n")
+    places = json.loads(lines[-1]) if result.returncode == 0 and lines[-1] else []
+    return Path(places[0]) if places else None
+
+
+def contents(folder):
+    """Return path → digest of the files of a package; what Python and editors leave behind does not count."""
+    digests = {}
+    for path in sorted(folder.rglob("*")):
+        parts = path.relative_to(folder).parts
+        if path.is_file() and "__pycache__" not in parts and not any(part.startswith(".") for part in parts):
+            digests["/".join(parts)] = hashlib.sha256(path.read_bytes()).hexdigest()
+    return digests
+
+
+def differing(first, second):
+    """Return the names of the files that differ between two packages, or are in one only."""
+    ours = contents(first)
+    theirs = contents(second)
+    return sorted(name for name in ours | theirs if ours.get(name) != theirs.get(name))
+
+
+def refuse_others(project):
+    """Raise ValueError if a grading kernel would import another `helpers` than the project's, or none."""
+    own = project / "helpers"
+    used = folder_in_use()
+    install = f"run in {project}: pip install ."
+    if used is None:
+        raise ValueError(f"the answers need the package helpers, which Python does not find; {install}")
+    if used.resolve() == own.resolve():
+        return
+    names = differing(own, used)
+    if names:
+        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+        raise ValueError(
+            f"nothing was graded: the answers would run with the helpers in {used}, but this course belongs to "
+            f"{own}, which differs in {', '.join(names[:NAMED])}{more}; {install}"
+        )
