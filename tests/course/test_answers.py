@@ -312,6 +312,27 @@ def test_what_no_answer_needs_is_named(course, source, names):
 
 
 @pytest.mark.parametrize(
+    "nested",
+    [
+        "x" + ".a" * 5000,
+        "(" * 500 + ")" * 500,
+        "-" * 5000 + "1",
+        "[" * 3000,
+        "x = 1\0",
+        "if 1:\n " * 200,
+        "'" * 7,
+        "\f\x1a",
+    ],
+)
+def test_code_that_nothing_can_parse_stays_as_it_is(course, nested):
+    notebook = small.answered(small.released(course), double=nested + "\n__code__")
+    with_cells(notebook, "double", code(nested), code("import math\n" + nested))
+    result, told = taken(course, notebook)
+    assert small.cell(result, "double").source == nested + "\n__code__" and "left out" in told
+    assert len(answer_cells.suspicious(result)) == 1
+
+
+@pytest.mark.parametrize(
     "source",
     [
         "import torch\nfrom torch import nn\ndef double(x):\n    return [*nn.Linear(1, 1).modules()]",

@@ -5,7 +5,8 @@ import re
 import pytest
 from nbgrader.api import Gradebook
 
-from course import collecting, course_folder, marking, renaming, student_names
+import classroom
+from course import collecting, course_folder, renaming, student_names
 from tests.support import small_course as small
 
 LESSON = small.LESSON
@@ -198,6 +199,12 @@ def test_a_corrected_name_stays_corrected(course, tmp_path, line):
 # a name that changes takes everything along
 
 
+def grade(course):
+    with pytest.raises(SystemExit) as end:
+        classroom.main(["grade", str(course)])
+    assert end.value.code == 0
+
+
 def gradebook_of(course):
     return Gradebook(f"sqlite:///{course / 'gradebook.db'}")
 
@@ -226,7 +233,7 @@ def test_a_corrected_name_takes_points_comments_and_feedback_along(course, tmp_p
     hand_in(course, tmp_path / "in", f"Moodle 4711/{FILE}", judgement="Mine.")
     small.put({"growth": {"choice": 1}}, tmp_path, "in", "Moodle 4711", "predictions.json")
     collecting.collect(course, [tmp_path / "in"])
-    marking.grade(course)
+    grade(course)
     mark_by_hand(course, "Moodle_4711", 2.5, "Well said.")
     (course / "names.csv").write_text("Moodle 4711;Åsa Öberg\n", encoding="utf8")
     report = hand_in(course, tmp_path / "in", f"Moodle 4711/{FILE}", judgement="Mine.")
@@ -235,14 +242,14 @@ def test_a_corrected_name_takes_points_comments_and_feedback_along(course, tmp_p
     assert marked_by_hand(course, "Åsa_Öberg") == (2.5, "Well said.")
     for folder in ("submitted", "autograded", "feedback", "predictions"):
         assert [path.name for path in (course / folder).iterdir()] == ["Åsa_Öberg"], folder
-    marking.grade(course)
+    grade(course)
     assert small.scores(course)["Åsa_Öberg"][0] == "7.5"
 
 
 def test_a_namesake_who_comes_later_leaves_the_first_one_the_marks(course, tmp_path):
     hand_in(course, tmp_path / "in", moodle("Anna Svensson", 123456), judgement="Mine.")
     assert students(course) == ["Anna_Svensson"]
-    marking.grade(course)
+    grade(course)
     mark_by_hand(course, "Anna_Svensson", 2.5, "Well said.")
     hand_in(course, tmp_path / "later", moodle("Anna Svensson", 123457), judgement="Mine.")
     assert students(course) == ["Anna_Svensson_123456", "Anna_Svensson_123457"]
@@ -253,7 +260,7 @@ def test_a_namesake_who_comes_later_leaves_the_first_one_the_marks(course, tmp_p
 def test_two_who_become_one_keep_both_attempts_with_their_marks(course, tmp_path):
     places = [f"Müller Åsa/{FILE}", f"Müller Åsa (2)/{FILE}"]
     hand_in(course, tmp_path / "in", *places, judgement="Mine.")
-    marking.grade(course)
+    grade(course)
     mark_by_hand(course, "Müller_Åsa", 1, "One.")
     mark_by_hand(course, "Müller_Åsa_2", 2, "Two.")
     (course / "names.csv").write_text("Müller Åsa (2);Müller Åsa\n", encoding="utf8")
@@ -264,7 +271,7 @@ def test_two_who_become_one_keep_both_attempts_with_their_marks(course, tmp_path
 
 def test_an_answer_changed_after_marking_leaves_the_points_with_the_old_one(course, tmp_path):
     hand_in(course, tmp_path / "in", f"ada/{FILE}", judgement="Mine.")
-    marking.grade(course)
+    grade(course)
     mark_by_hand(course, "ada", 2.5, "Well said.")
     graded = sorted(path for folder in ("autograded", "feedback") for path in (course / folder).rglob("*.*"))
     hand_in(course, tmp_path / "in", f"ada/{FILE}", judgement="Another.")
@@ -275,7 +282,7 @@ def test_an_answer_changed_after_marking_leaves_the_points_with_the_old_one(cour
 
 def test_a_new_submission_does_not_get_the_points_of_one_that_was_deleted(course, tmp_path):
     hand_in(course, tmp_path / "in", f"ada/{FILE}", judgement="Mine.")
-    marking.grade(course)
+    grade(course)
     mark_by_hand(course, "ada", 2.5, "Well said.")
     course_folder.place_of(course, "ada", ASSIGNMENT).unlink()
     hand_in(course, tmp_path / "in", f"ada/{FILE}", judgement="Another.")
@@ -286,7 +293,7 @@ def test_rename_student_moves_everything_and_later_files_follow(course, tmp_path
     hand_in(course, tmp_path / "in", f"ada/{FILE}", f"eva/{FILE}", judgement="Mine.")
     (tmp_path / "in" / "ada" / "work.pdf").write_bytes(b"%PDF")
     collecting.collect(course, [tmp_path / "in"])
-    marking.grade(course)
+    grade(course)
     mark_by_hand(course, "ada", 2.5, "Well said.")
     renaming.rename_student(course, "ada", "eva")
     assert students(course) == ["eva", "eva~2"] and marked_by_hand(course, "eva~2") == (2.5, "Well said.")
@@ -299,7 +306,7 @@ def test_rename_student_moves_everything_and_later_files_follow(course, tmp_path
 
 def test_a_move_that_fails_leaves_everything_in_its_place(course, tmp_path, monkeypatch):
     hand_in(course, tmp_path / "in", f"ada/{FILE}", judgement="Mine.")
-    marking.grade(course)
+    grade(course)
     mark_by_hand(course, "ada", 2.5, "Well said.")
     before = sorted(course.rglob("*ada*"))
     rename = renaming.os.rename

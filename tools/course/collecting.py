@@ -75,6 +75,8 @@ def look_at(handed, released):
         found.reason = str(error)
     except OSError as error:
         found.reason = f"cannot be read: {error.strerror or error}"
+    except Exception as error:  # whatever is in a file, it must not keep the others back
+        found.reason = f"cannot be read, {type(error).__name__} {error}: look at it yourself"
     return found
 
 
@@ -232,7 +234,12 @@ class Collection:
             before = read_json(self.directory / PREDICTIONS / attempt / "predictions.json")
             return before is not None and handed_in_predictions.is_continued(before, one.content)
         before = course_folder.submitted(self.directory, attempt, one.assignment)
-        return before is not None and answer_cells.answers_in(before) == answer_cells.answers_in(one.content)
+        if before is None:
+            return False
+        try:
+            return answer_cells.answers_in(before) == answer_cells.answers_in(one.content)
+        except (AttributeError, TypeError):  # somebody has changed the file in the course
+            return False
 
     # files that were skipped
 

@@ -151,17 +151,20 @@ def suspicious_names(source, given):
 
     given: the Statements of the cells that students are given; their imports are not suspicious."""
     text = python_of(source)
-    if text is None:
-        return sorted(set(IN_BROKEN_CODE.findall(source)))
-    tree = ast.parse(text)
-    allowed = {ast.dump(statement.node) for statement in given if statement.is_import}
-    of_sys = {"sys"} | {
-        alias.asname
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Import)
-        for alias in node.names
-        if alias.name == "sys" and alias.asname
-    }
+    if text is not None:
+        try:
+            return suspicious_in(ast.parse(text), {ast.dump(one.node) for one in given if one.is_import})
+        except RecursionError:  # nested deeper than Python follows
+            pass
+    return sorted(set(IN_BROKEN_CODE.findall(source)))
+
+
+def suspicious_in(tree, allowed):
+    """Return what is suspicious in a parsed cell. allowed: imports that are not, as ast.dump writes them."""
+    of_sys = {"sys"}  # the names that mean the module sys
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            of_sys |= {alias.asname for alias in node.names if alias.name == "sys" and alias.asname}
     found = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import | ast.ImportFrom) and ast.dump(node) not in allowed:
@@ -195,5 +198,6 @@ def suspicious_attribute(node, of_sys):
         return {node.attr}
     if node.attr == "modules" and isinstance(node.value, ast.Name) and node.value.id in of_sys:
         return {"sys.modules"}
-    dotted = ast.unparse(node)
+    module = node.value.id if isinstance(node.value, ast.Name) else ""
+    dotted = f"{module}.{node.attr}"
     return {dotted} if dotted in CHECKING else set()
