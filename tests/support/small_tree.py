@@ -1,9 +1,11 @@
 """A small project in a temporary folder: two lessons in three languages, a catalogue, a ledger, a README."""
 
 import re
+import tomllib
 
 import nbformat
 
+from lint import claims_ledger
 from notebook_files import cell_sources, layout, navigation, reading
 from translation import sync
 
@@ -98,7 +100,20 @@ def execute(notebook, language):
         c.execution_count, c.metadata["executed"], c.outputs = count, cell_sources.digest(c.source), []
         if c.id == "picture":
             html = f'<img alt="{ALT[language]}" src="data:image/svg+xml;base64,AAAA">'
-            c.outputs = [nbformat.v4.new_output("display_data", {"text/html": html, "text/plain": ALT[language]})]
+            picture = {"text/html": html, "text/plain": ALT[language]}
+            c.outputs = [
+                nbformat.v4.new_output("display_data", picture),
+                nbformat.v4.new_output("display_data", {claims_ledger.CARD: card(language)}),
+            ]
+
+
+def card(language):
+    """Return the data of the card that the small ledger's claim gets, measured in a cell."""
+    entry = tomllib.loads(LEDGER)["grows"]
+    texts = {part: entry[part][language] for part in ("claim", "measures", "found")}
+    texts["source"] = entry["source"]
+    place = {"value": 7.0, "on": "here", "within": True}
+    return {"id": "grows", "verdict": "true", "language": language, "texts": texts, **place}
 
 
 class Tree:

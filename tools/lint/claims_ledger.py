@@ -7,12 +7,15 @@ import re
 from IPython.core.inputtransformer2 import TransformerManager
 
 from lint import catalogue
+from notebook_files.cell_sources import is_stale
 from notebook_files.directions import points_to, run_again, where
 from notebook_files.layout import LANGUAGES, authored
 from texts import wording
 
 FILE = "helpers/claims.toml"
-CARD = "application/vnd.norm-lessons.claim+json"  # the part of an output that holds a card's data; see helpers/claims.py
+CARD = (
+    "application/vnd.norm-lessons.claim+json"  # the part of an output that holds a card's data; see helpers/claims.py
+)
 VERDICTS = ("true", "depends", "false", "open")
 FIELDS = ("lesson", "said_by", "verdict", "source", "bounds", *catalogue.PARTS)
 
@@ -58,6 +61,8 @@ def calls_in(source):
 
     The claim is None where it is not written out. The places are those that are, [] if they are computed. Raises
     SyntaxError if the code is no Python."""
+    if "claims" not in source:
+        return []
     found = []
     for node in ast.walk(ast.parse(TransformerManager().transform_cell(source))):
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "claims.check":
@@ -194,7 +199,7 @@ def is_card(data):
 
 
 def check_cards(notebook, ledger, language, name):
-    """Find cards that are no longer those of the ledger, or whose value is out of bounds."""
+    """Find cards that are no longer those of the ledger, whose value is out of bounds, or that are missing."""
     for cell in notebook.cells:
         at = where(language, name, cell)
         try:
@@ -205,6 +210,18 @@ def check_cards(notebook, ledger, language, name):
         for card in shown:
             yield from changed(card, ledger, language, at)
             yield from out_of_bounds(card, at)
+        if cell.cell_type == "code" and not is_stale(cell):
+            lacks = called(cell) - {card["id"] for card in shown}
+            if lacks:
+                yield f"{at}: shows no card of {', '.join(sorted(lacks))}; {run_again(at)}"
+
+
+def called(cell):
+    """Return the claims that a cell checks by an id that is written out, none if its code is no Python."""
+    try:
+        return {claim for claim, _ in calls_in(cell.source) if claim is not None}
+    except SyntaxError:  # a finding of its own
+        return set()
 
 
 def changed(card, ledger, language, at):
@@ -250,6 +267,10 @@ def all_out_of_bounds(notebook, at):
     """Return a line for each card of a notebook, whose place is `at`, with a value outside its bounds."""
     lines = []
     for cell in notebook.cells:
-        for card in cards(cell):
-            lines += out_of_bounds(card, f"{at}{points_to(cell)}")
+        place = f"{at}{points_to(cell)}"
+        try:
+            for card in cards(cell):
+                lines += out_of_bounds(card, place)
+        except ValueError as error:
+            lines.append(f"{place}: {error}; repair the cell")
     return lines

@@ -136,7 +136,11 @@ def differences(english, own):
             lines.append(f"{name} differ from the original: {', '.join(words)}")
     theirs = markdown_parts.shape(english)
     ours = markdown_parts.shape(own)
-    lines += [f"{what} differ from the original: {ours[what]}, not {theirs[what]}" for what in theirs if ours[what] != theirs[what]]
+    lines += [
+        f"{what} differ from the original: {ours[what]}, not {theirs[what]}"
+        for what in theirs
+        if ours[what] != theirs[what]
+    ]
     return lines
 
 
