@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import notebooks
-from lint import stored_outputs
+from lint import claims_ledger, stored_outputs
 from notebook_files import cell_sources, layout
 from running import execution
 from tests.support.small_tree import Tree
@@ -61,7 +61,7 @@ def test_was_executed_from_top_to_bottom(solved):
 
 def test_shows_no_error_and_no_value_out_of_bounds(committed):
     assert not [o for cell in code_cells(committed) for o in cell.outputs if o.output_type == "error"]
-    assert not list(execution.out_of_bounds(committed, ""))
+    assert not list(claims_ledger.all_out_of_bounds(committed, ""))
 
 
 def test_reader_without_a_kernel_sees_pictures_with_alternative_texts(committed):

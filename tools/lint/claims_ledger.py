@@ -235,7 +235,7 @@ def changed(card, ledger, language, at):
     present |= {"verdict": entry.get("verdict"), "source": entry.get("source")}
     stored = card["texts"] | {"verdict": card["verdict"]}
     for part, text in present.items():
-        if stored.get(part) != text:
+        if text is not None and stored.get(part) != text:
             yield f"{at}: {claim} has changed in {FILE} ({part}: {wording.short(text)}); {run_again(at)}"
             break
     if card["language"] != language:
