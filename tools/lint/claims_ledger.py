@@ -129,11 +129,16 @@ def form(entry, lessons):
     said_by = entry.get("said_by", [])
     if not isinstance(said_by, list) or not all(language in LANGUAGES for language in said_by):
         yield f".said_by: {said_by!r}; write a list of {', '.join(LANGUAGES)}, or []"
-    bounds = entry.get("bounds", {})
-    for pair in bounds.values() if isinstance(bounds, dict) else [bounds]:
+    yield from form_of_bounds(entry.get("bounds", {}))
+    yield from form_of_texts(entry)
+
+
+def form_of_bounds(bounds):
+    """Yield what is wrong with the bounds of an entry, one pair or one for each place."""
+    pairs = bounds.values() if isinstance(bounds, dict) else [bounds]
+    for pair in pairs:
         if not is_pair(pair):
             yield f".bounds: {pair}; write [lowest, highest], or such a pair for each place: {{ gpt2 = [1, 2] }}"
-    yield from form_of_texts(entry)
 
 
 def form_of_texts(entry):

@@ -58,12 +58,12 @@ def damage_of_cell(cell):
         return "has metadata that are no dictionary"
     if "id" in cell and not isinstance(cell.id, str):
         return "has an id that is no text"
-    if cell.cell_type == "code":
-        cell.setdefault("execution_count", None)
-        outputs = cell.setdefault("outputs", [])
-        if not isinstance(outputs, list) or not all(map(is_output, outputs)):
-            return "has outputs that are none"
-    return ""
+    if cell.cell_type != "code":
+        return ""
+    cell.setdefault("execution_count", None)
+    outputs = cell.setdefault("outputs", [])
+    has_outputs = isinstance(outputs, list) and all(is_output(output) for output in outputs)
+    return "" if has_outputs else "has outputs that are none"
 
 
 def is_text(source):
@@ -78,8 +78,10 @@ def is_text(source):
 
 
 def is_output(output):
-    """Tell whether something has the form of an output: a dictionary whose data, if any, are a dictionary of texts."""
-    if not isinstance(output, dict) or not isinstance(output.get("data", {}), dict):
+    """Tell whether something has the form of an output: it has a type, and its data, if any, hold texts."""
+    if not isinstance(output, dict) or not isinstance(output.get("output_type"), str):
+        return False
+    if not isinstance(output.get("data", {}), dict):
         return False
     return all(is_text(value) for kind, value in output.get("data", {}).items() if kind.startswith("text/"))
 

@@ -163,7 +163,7 @@ class LineReader:
 
     text_special = text
 
-    def softbreak(self, token):
+    def softbreak(self, _):
         self.prose.append("\n")
 
     hardbreak = softbreak
@@ -192,13 +192,13 @@ class LineReader:
         is_address = token.markup == "autolink"
         self.close(keep=self.with_links and not is_address)
 
-    def em_open(self, token):
+    def em_open(self, _):
         self.starts.append(len(self.prose))
 
-    def em_close(self, token):
+    def em_close(self, _):
         self.close(keep=self.keep_emphasised("".join(self.prose[self.starts[-1] :])))
 
-    def strong_open(self, token):
+    def strong_open(self, _):
         self.parts.bold_marks += 1
 
     strong_close = strong_open
@@ -241,7 +241,7 @@ def html_parts(source):
     return parts
 
 
-def parts(source, keep_emphasised=lambda words: True, with_links=True):
+def parts(source, keep_emphasised=lambda _: True, with_links=True):
     """Take a Markdown text apart into Parts.
 
     keep_emphasised: tells of emphasised words whether they belong to the prose. with_links: whether the texts of links
@@ -269,7 +269,7 @@ def plain(source):
 def without_quotes(source):
     """Return the prose of a Markdown text without what may be in another language: names of links, emphasised and
     quoted words."""
-    return QUOTED.sub(" ", parts(source, keep_emphasised=lambda words: False, with_links=False).prose)
+    return QUOTED.sub(" ", parts(source, keep_emphasised=lambda _: False, with_links=False).prose)
 
 
 def without_passages(source, is_left_out):
