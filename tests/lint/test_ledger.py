@@ -46,7 +46,7 @@ ENTRIES = {
 
 
 def test_the_verdicts_are_those_of_the_cards():
-    assert claims_ledger.VERDICTS == tuple(claims.COLOURS)
+    assert set(claims.COLOURS) == set(claims_ledger.VERDICTS)
 
 
 @pytest.mark.parametrize("fault", ENTRIES)

@@ -104,7 +104,7 @@ def test_again_changes_nothing_and_another_address_replaces_all(root):
     ["", "anna", "anna/", "/lessons", "a/b/c", "https://github.com/anna/lessons", "anna/lessons.git", "anna/..",
      "an na/lessons", "anna/les)sons", "anna/lessons\n", "-anna/lessons", "anna/lektiönen"],
 )  # fmt: skip
-def test_what_is_no_repository_is_refused_in_one_sentence(repository, root, capsys):
+def test_what_is_no_repository_is_refused_in_one_sentence(repository, root):
     with pytest.raises(SystemExit) as caught:
         notebooks.main(["badges", "--", repository], root)
     assert repr(repository) in caught.value.code and "\n" not in caught.value.code

@@ -53,7 +53,7 @@ def in_json(change, language="en", name=FIRST):
 
 
 def cell(number, **fields):
-    """Return a damage: fields of a cell, which is the third one of the small lesson's: Markdown, or the fourth: code."""
+    """Return a damage: other fields of a cell of the small lesson."""
     return in_json(lambda notebook: notebook["cells"][number].update(fields))
 
 

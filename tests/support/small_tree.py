@@ -17,7 +17,8 @@ ENGLISH = {
             "idea",
             "## What is the mean?\n\nWith $g = 1.5$ the call `mean(x)` prints 10% more, as "
             "[Ioffe and Szegedy 2015](https://arxiv.org/abs/1502.03167) say. Then read [lesson 2](02_second.ipynb).\n\n"
-            "| when | value |\n|---|---|\n| before | 0.5 |\n\n<details><summary>Answer</summary>\n\nIt grows.\n</details>",
+            "| when | value |\n|---|---|\n| before | 0.5 |\n\n"
+            "<details><summary>Answer</summary>\n\nIt grows.\n</details>",
         ),
         ("picture", 'draw(mean(x))\nclaims.check("grows", 7)'),
         ("read", "Look at the line. It is the residual stream, and it is what the sublayers write to."),
@@ -34,8 +35,10 @@ TRANSLATED = {
         "01_first.ipynb": {
             "title": "# 1 · Das Erste\n\nIn dieser Lektion geht es um den Mittelwert von ein paar Zahlen.",
             "idea": "## Was ist der Mittelwert?\n\nMit $g = 1{,}5$ zeigt der Aufruf `mean(x)` 10\u202f% mehr, wie "
-            "[Ioffe und Szegedy 2015](https://arxiv.org/abs/1502.03167) schreiben. Lies dann [Lektion 2](02_second.ipynb).\n\n"
-            "| wann | Wert |\n|---|---|\n| vorher | 0,5 |\n\n<details><summary>Antwort</summary>\n\nEr wächst.\n</details>",
+            "[Ioffe und Szegedy 2015](https://arxiv.org/abs/1502.03167) schreiben. "
+            "Lies dann [Lektion 2](02_second.ipynb).\n\n"
+            "| wann | Wert |\n|---|---|\n| vorher | 0,5 |\n\n"
+            "<details><summary>Antwort</summary>\n\nEr wächst.\n</details>",
             "read": "Sieh dir die Linie an. Sie ist der Residualstrom, in den die Teilschichten schreiben.",
         },
         "02_second.ipynb": {
@@ -47,8 +50,10 @@ TRANSLATED = {
         "01_first.ipynb": {
             "title": "# 1 · Det första\n\nDen här lektionen handlar om medelvärdet av några tal.",
             "idea": "## Vad är medelvärdet?\n\nMed $g = 1{,}5$ skriver anropet `mean(x)` ut 10\u202f% mer, som "
-            "[Ioffe och Szegedy 2015](https://arxiv.org/abs/1502.03167) säger. Läs sedan [lektion 2](02_second.ipynb).\n\n"
-            "| när | värde |\n|---|---|\n| före | 0,5 |\n\n<details><summary>Svar</summary>\n\nDet växer.\n</details>",
+            "[Ioffe och Szegedy 2015](https://arxiv.org/abs/1502.03167) säger. "
+            "Läs sedan [lektion 2](02_second.ipynb).\n\n"
+            "| när | värde |\n|---|---|\n| före | 0,5 |\n\n"
+            "<details><summary>Svar</summary>\n\nDet växer.\n</details>",
             "read": "Titta på linjen. Den är residualströmmen, och det är i den som delblocken skriver.",
         },
         "02_second.ipynb": {

@@ -73,9 +73,8 @@ def bar(books, language, name):
     if partner in books[language]:
         text = words["lesson" if folder else "assignment"]
         parts.append(link(text, f"notebooks/{language}/{partner}"))
-    for other in LANGUAGES:
-        if other != language and name in books[other]:
-            parts.append(link(WORDS[other]["name"], f"notebooks/{other}/{name}"))
+    others = [other for other in LANGUAGES if other != language and name in books[other]]
+    parts += [link(WORDS[other]["name"], f"notebooks/{other}/{name}") for other in others]
     return " | ".join(parts)
 
 

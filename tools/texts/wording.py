@@ -15,10 +15,10 @@ GLOSSARY = Path(__file__).with_name("glossary.toml")
 NAMES = {"en": "English", "de": "German", "sv": "Swedish"}
 SHORTEST_ALT = 20  # characters; less describes no picture
 POINT = re.compile(r"(?:([A-Za-z]+)[ \u00a0])?(?<![\w.,-])(\d+\.\d+)(?!\w|\.\d)")
-NUMBERED = frozenset(  # what a number with a point may follow: it is part of a name then
-    """Abschnitt avsnitt Kapitel kapitel Version version Python PyTorch torch Llama Qwen Gemma Phi OLMo GLM EXAONE
-    Mistral Falcon GPT arXiv transformers CUDA""".split()
-)
+NUMBERED = {  # what a number with a point may follow: it is part of a name then
+    "Abschnitt", "avsnitt", "Kapitel", "kapitel", "Version", "version", "Python", "PyTorch", "torch", "Llama", "Qwen",
+    "Gemma", "Phi", "OLMo", "GLM", "EXAONE", "Mistral", "Falcon", "GPT", "arXiv", "transformers", "CUDA",
+}  # fmt: skip
 OPENING = r"(?<![^\s(\[])%s(?=\w)"  # a mark that the language uses, but not to open
 QUOTES = {  # what the language does not write
     "en": rf'["„]|{OPENING % "”"}',
