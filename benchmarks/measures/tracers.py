@@ -55,11 +55,11 @@ def ours(ids):
     """Return two functions, the trace and the bare forward pass without logits; each returns stream, writes, final."""
     from safetensors.torch import load_file
 
-    from helpers import checkpoints
+    from helpers.checkpoints import decoder_from_transformers
     from helpers.trace import trace
 
     settings = json.loads(Path("gpt2/config.json").read_text())
-    decoder = checkpoints.decoder_from_transformers(load_file("gpt2/model.safetensors"), settings)
+    decoder = decoder_from_transformers(load_file("gpt2/model.safetensors"), settings)
 
     def traced():
         found = trace(decoder, ids)

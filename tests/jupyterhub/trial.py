@@ -217,6 +217,7 @@ def lesson(students, name, original, process):
 
     with ThreadPoolExecutor(len(students)) as pool:
         results = list(pool.map(run_with_the_others, students))
+    title = name.removesuffix(".ipynb")
     report = []
     good = True
     memory = 0
@@ -226,12 +227,12 @@ def lesson(students, name, original, process):
         peaks = ", ".join(f"{kind} {peak_memory(each.pid):.0f} MB" for kind, each in sorted(own.items()))
         times = own["kernel"].cpu_times()
         busy = times.user + times.system
-        report += [f"{name} {student.name}: {seconds:.0f} s, {busy:.0f} s of a core, peak {peaks}", *faults]
+        report += [f"{title} {student.name}: {seconds:.0f} s, {busy:.0f} s of a core, peak {peaks}", *faults]
         good = good and not faults
         memory += sum(each.memory_full_info().pss for each in own.values()) / 2**20
     for student in students:
         student.ask("delete", student.session)
-    report.append(f"{name}: all of them at the end, shared pages counted once: {memory:.0f} MB")
+    report.append(f"{title}: all of them at the end, shared pages counted once: {memory:.0f} MB")
     return report, good
 
 

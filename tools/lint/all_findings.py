@@ -94,7 +94,7 @@ def names_of_cells(notebook, language, name):
 
 def page_words(root):
     """Find what is wrong with the wording of the READMEs, which are English."""
-    for path in sorted([*root.glob("*.md"), *root.glob("tools/*.md")]):
+    for path in sorted([*root.glob("*.md"), *root.glob("tools/**/*.md")]):
         prose = languages.without_titles(read_text(path), "en")
         yield from wording.words(prose, "en", path.relative_to(root).as_posix())
 

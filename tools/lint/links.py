@@ -24,7 +24,7 @@ def check(root, books):
 
 def pages(root):
     """Return the Markdown files of the project."""
-    patterns = ("*.md", "tools/*.md", "helpers/**/*.md", "notebooks/**/*.md")
+    patterns = ("*.md", "tools/**/*.md", "helpers/**/*.md", "notebooks/**/*.md")
     return sorted(path for pattern in patterns for path in root.glob(pattern))
 
 

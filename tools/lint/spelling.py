@@ -58,7 +58,7 @@ def texts(root):
             yield language, f"helpers/text/{language}.toml#{key}", catalogue.without_placeholders(text)
         for at, text in catalogue.sentences_of(root, language).items():
             yield language, at, catalogue.without_placeholders(markdown_parts.plain(text or ""))
-    for path in sorted([*root.glob("*.md"), *root.glob("tools/*.md")]):
+    for path in sorted([*root.glob("*.md"), *root.glob("tools/**/*.md")]):
         yield "en", path.relative_to(root).as_posix(), words_of(read_text(path), "en")
     for language, pages in markdown_pages.load(root).items():
         for name, page in pages.items():
