@@ -1,4 +1,4 @@
-"""Hard input: whatever a reader types, gives or has on the machine ends in the right result or in one clear sentence."""
+"""Hard input: whatever a reader types, gives or has on the machine ends in the right result or in one sentence."""
 
 import itertools
 import json
@@ -219,8 +219,9 @@ def test_an_answer_that_cannot_be_read_or_compared_to_an_end_ends():
 
 
 ODD_ANSWERS = [
-    float("nan"), "3.5", b"x", 10**400, range(5), {}, set(), [None] * 5, [...] * 5, itertools.count(), (x for x in [3.5]),
-    torch.full((5,), float("nan")), torch.zeros(1, 5), torch.zeros(10**5, 1).expand(10**5, 10**5), np.array(["3.5"]),
+    float("nan"), "3.5", b"x", 10**400, range(5), {}, set(), [None] * 5, [...] * 5, itertools.count(),
+    (x for x in [3.5]), torch.full((5,), float("nan")), torch.zeros(1, 5), torch.zeros(10**5, 1).expand(10**5, 10**5),
+    np.array(["3.5"]),
     "x" * 10**6, [[3.5, 1, 2, 1.5, -2]], int, Exception, torch.tensor([3.5, 1, 2, 1.5, -2], dtype=torch.complex64) + 1j,
 ]  # fmt: skip
 
@@ -403,7 +404,7 @@ def test_german_and_swedish_need_no_locale_of_the_machine(locale):
 
 def test_the_tools_can_write_to_a_terminal_that_knows_ascii_only():
     """A finding with a quotation mark ended in a UnicodeEncodeError."""
-    code = "import lessons; lessons.end(lambda: (['\\u201c\\xe4\\u201d'], True))"
+    code = "from notebook_files import directions; directions.end(lambda: (['\\u201c\\xe4\\u201d'], True))"
     env = os.environ | {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONPATH": str(TOOLS)}
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, check=True, timeout=120)
     assert done.stdout.decode() == "\\u201c\\xe4\\u201d\n"
@@ -428,7 +429,10 @@ def test_arrow_keys_do_not_leave_a_question_in_the_browser(tmp_path):
         browser.Notebook(page, address, "two.ipynb").run_all()
         first, second = (page.locator(".widget-radio").nth(index) for index in (0, 1))
         second.wait_for()
-        chosen = lambda group: group.locator("input").evaluate_all("all => all.map(one => one.checked).indexOf(true)")
+
+        def chosen(group):
+            return group.locator("input").evaluate_all("all => all.map(one => one.checked).indexOf(true)")
+
         first.locator("input").first.focus()
         for key, last in (("ArrowDown", 4), ("ArrowRight", 4), ("ArrowUp", 0), ("ArrowLeft", 0)):
             for _ in range(6):

@@ -70,6 +70,7 @@ def save(store, path):
 
 
 def main(arguments=None):
+    """Carry out the command of the command line, or of a list of words."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", choices=RUNS, default=list(RUNS))
     parser.add_argument("--out", type=Path, default=OUT)

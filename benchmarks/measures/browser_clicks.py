@@ -6,14 +6,14 @@ Two floors: the page itself swaps a picture, and a kernel sends one that is read
 
 import os
 import statistics
-import sys
 import tempfile
 from pathlib import Path
 
 import nbformat
 
 from helpers.language import say
-from notebook_files.layout import ROOT
+
+ROOT = Path(__file__).parents[2]
 
 OURS = """
 from helpers import explorers
@@ -60,9 +60,11 @@ interact(
 """
 TRIP = """
 import ipywidgets
-picture, ready = ipywidgets.HTML(), ipywidgets.Checkbox(description="ready")
+picture = ipywidgets.HTML()
+ready = ipywidgets.Checkbox(description="ready")
 def swap(_=None):
-    picture.value = f'<img alt="" src="data:image/svg+xml,<svg xmlns=%22http://www.w3.org/2000/svg%22 id=%22{ready.value}%22/>">'
+    drawing = f"<svg xmlns=%22http://www.w3.org/2000/svg%22 id=%22{ready.value}%22/>"
+    picture.value = f'<img alt="" src="data:image/svg+xml,{drawing}">'
 ready.observe(swap, "value")
 swap()
 ipywidgets.VBox([ready, picture], layout={"border": "1px solid"}).add_class("trip")
@@ -96,19 +98,25 @@ ARM = """box => {
 }"""
 
 
-def rows(repeat):
-    """Yield (measure, ours, theirs, "ms", bound); 15 clicks for each kind and repetition, medians."""
-    sys.path.insert(0, str(ROOT / "tests"))
-    import browser  # needs Playwright
+KERNEL = {"kernelspec": {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}}
+CONTROLS = ("quantity", "axis", "writes", "reference")
+CLICKS = 15  # for each kind and repetition, so that four controls with two states go through all sixteen
+WAIT_AFTER_CLICK = 500  # ms, until what followed from it is over
+WAIT_FOR_PAGE = 3000  # ms; a page that comes back asks the server for news
+
+
+def rows(repeat, _=None):
+    """Yield (measure, ours, theirs, "ms", bound of the ratio or None); medians."""
+    from tests.support import browser  # needs Playwright
 
     with tempfile.TemporaryDirectory() as folder:
-        root, config = Path(folder, "root"), Path(folder, "config")
+        root = Path(folder, "root")
+        config = Path(folder, "config")
         root.mkdir()
         config.mkdir()
-        kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}}
         for name, sources in (("ours", (OURS, TRIP)), ("usual", (INTERACT,))):
             cells = [nbformat.v4.new_code_cell(source.strip()) for source in sources]
-            nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=kernel), root / f"{name}.ipynb")
+            nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=KERNEL), root / f"{name}.ipynb")
         os.environ["PYTHONPATH"] = str(ROOT)
         with browser.lab(root, config) as address, browser.page() as (page, errors):
             pages = {"ours": page, "usual": page.context.browser.new_page()}
@@ -129,22 +137,33 @@ def rows(repeat):
 
 
 def path():
-    """Return 15 pairs (control, value) that lead through all 16 states of four controls, each change one click."""
-    state = dict.fromkeys(("quantity", "axis", "writes", "reference"), False)
+    """Return pairs (control, value) that lead through all 16 states of the controls, each change one click."""
+    state = dict.fromkeys(CONTROLS, False)
     steps = []
-    for step in range(1, 16):
-        name = list(state)[(step & -step).bit_length() - 1]  # the Gray code flips this one
+    for step in range(1, CLICKS + 1):
+        flipped = (step & -step).bit_length() - 1  # the place of the lowest 1: so goes the Gray code
+        name = CONTROLS[flipped]
         state[name] = not state[name]
         steps.append((name, state[name]))
     return steps
 
 
+def label_of(control, value):
+    """Return the words beside a radio button, or a check box, of both explorers."""
+    if control == "quantity":
+        return say("quantity.rms" if value else "quantity.length")
+    if control == "axis":
+        return say("scale.log" if value else "scale.linear")
+    return say(f"explorer.{control}")
+
+
 def measure(notebooks, repeat):
-    """Return ms from click to painted picture: "first", "again", "usual", "trip" and "frame", 15 clicks each in turn."""
-    page, other = notebooks["ours"].page, notebooks["usual"].page
+    """Return ms from click to painted picture: "first", "again", "usual", "trip" and "frame", in turn."""
+    page = notebooks["ours"].page
+    other = notebooks["usual"].page
     page.evaluate(PAGE)
-    boxes = {"ours": page.locator(".jp-OutputArea .widget-vbox", has=page.get_by_label("Token")).last}
-    boxes |= {
+    boxes = {
+        "ours": page.locator(".jp-OutputArea .widget-vbox", has=page.get_by_label("Token")).last,
         "trip": page.locator(".trip"),
         "frame": page.locator(".frame"),
         "usual": other.locator(".widget-interact"),
@@ -155,15 +174,14 @@ def measure(notebooks, repeat):
     def click(name, target):
         notebook = notebooks["usual" if name == "usual" else "ours"]
         notebook.wait_until_idle()
-        notebook.page.wait_for_timeout(500)  # what followed from the last click is over
+        notebook.page.wait_for_timeout(WAIT_AFTER_CLICK)
         boxes[name].evaluate(ARM)
         target.click()
         return notebook.page.evaluate("window.painted")
 
-    def control(box, name, value):
-        words = {"quantity": ("quantity.length", "quantity.rms"), "axis": ("scale.linear", "scale.log")}
-        label = words[name][value] if name in words else f"explorer.{name}"
-        return boxes[box].get_by_label(say(label), exact=True)
+    def click_through(name, steps):
+        targets = [boxes[name].get_by_label(label_of(*step), exact=True) for step in steps]
+        return [click(name, target) for target in targets]
 
     times = {name: [] for name in ("first", "again", "usual", "trip", "frame")}
     there = path()
@@ -171,12 +189,12 @@ def measure(notebooks, repeat):
     for token in range(repeat):
         page.bring_to_front()
         boxes["ours"].get_by_label("Token").select_option(index=10 + token)  # of another token no state was seen
-        page.wait_for_timeout(3000)  # a page that comes back asks the server for news
-        times["first"] += [click("ours", control("ours", *step)) for step in there]
-        times["again"] += [click("ours", control("ours", *step)) for step in back]
-        times["trip"] += [click("trip", boxes["trip"].get_by_label("ready")) for _ in range(15)]
-        times["frame"] += [click("frame", boxes["frame"].locator("button")) for _ in range(15)]
+        page.wait_for_timeout(WAIT_FOR_PAGE)
+        times["first"] += click_through("ours", there)
+        times["again"] += click_through("ours", back)
+        times["trip"] += [click("trip", boxes["trip"].get_by_label("ready")) for _ in range(CLICKS)]
+        times["frame"] += [click("frame", boxes["frame"].locator("button")) for _ in range(CLICKS)]
         other.bring_to_front()
-        other.wait_for_timeout(3000)
-        times["usual"] += [click("usual", control("usual", *step)) for step in there + back]
+        other.wait_for_timeout(WAIT_FOR_PAGE)
+        times["usual"] += click_through("usual", there + back)
     return times

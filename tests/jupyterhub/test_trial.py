@@ -6,7 +6,7 @@ import nbformat
 import pytest
 import websocket
 
-import hub_trial
+from tests.jupyterhub import trial
 
 
 def notebook(*sources):
@@ -24,7 +24,7 @@ def test_errors_and_missing_pictures_are_found():
     original.cells[1].outputs = run.cells[1].outputs = [shown("<img>")]
     run.cells[0].outputs = [shown("<img>"), shown("<p>")]
     run.cells[2].outputs = [nbformat.v4.new_output("error", ename="MemoryError", evalue="full")]
-    assert hub_trial.wrong(run, original) == ["cell-0: 1 pictures, not 2", "cell-2: MemoryError: full"]
+    assert trial.wrong(run, original) == ["cell-0: 1 pictures, not 2", "cell-2: MemoryError: full"]
 
 
 PING = b"ping"
@@ -60,25 +60,24 @@ def test_outputs_are_those_of_the_cell_until_the_kernel_is_idle_and_has_replied(
         ("status", {"execution_state": "idle"}),
         ("stream", {"name": "stdout", "text": "too late"}),
     )
-    outputs = hub_trial.execute(channel, "x")
+    outputs = trial.execute(channel, "x")
     assert channel.request["channel"] == "shell" and channel.request["content"]["code"] == "x"
     assert [output.get("text") for output in outputs] == ["yes", None] and outputs[1].data["text/html"] == "<img>"
 
 
-def test_a_silent_kernel_ends_the_trial_with_a_sentence(monkeypatch):
-    monkeypatch.setattr(hub_trial, "CELL_LIMIT", 0)
+def test_a_silent_kernel_ends_the_trial_with_a_sentence():
     with pytest.raises(OSError, match="the kernel took too long at: 'x = 1'"):
-        hub_trial.execute(Channel(("execute_reply", {"status": "ok"})), "x = 1")
+        trial.execute(Channel(("execute_reply", {"status": "ok"})), "x = 1", limit=0)
 
 
 def test_a_kernel_that_is_killed_ends_the_trial_with_a_sentence():
     with pytest.raises(OSError, match="the kernel died at: 'x = 1'"):
-        hub_trial.execute(Channel(("status", {"execution_state": "restarting"})), "x = 1")
+        trial.execute(Channel(("status", {"execution_state": "restarting"})), "x = 1")
 
 
 def test_a_missing_program_is_named(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(OSError, match="jupyterhub not found"), hub_trial.hub(tmp_path):
+    with pytest.raises(OSError, match="jupyterhub not found"), trial.hub(tmp_path):
         pass
 
 
@@ -88,10 +87,10 @@ def test_two_students_run_a_notebook_at_once(tmp_path):
     small = notebook("x = 1", picture, "print(x)")
     small.cells[1].outputs = [shown("<img>")]
     nbformat.write(small, path)
-    report, good = hub_trial.trial([path], 2)
+    report, good = trial.run([path], 2)
     assert good and sum("small student" in line for line in report) == 2, report
 
     small.cells[1].source = "raise MemoryError('full')"
     nbformat.write(small, path)
-    report, good = hub_trial.trial([path], 1)
+    report, good = trial.run([path], 1)
     assert not good and "cell-1: MemoryError: full" in report and "cell-1: 0 pictures, not 1" in report

@@ -1,8 +1,8 @@
-"""Trace one random GPT-2 small in several ways; run by benchmark.py, for peers in an environment with their packages.
+"""Trace one random GPT-2 small in several ways; a process of its own, for libraries from PyPI in their environment.
 
-    python tools/contestants.py make FOLDER
-    python tools/contestants.py time FOLDER --tokens T --rounds N --sides ours forward "HookedTransformer all" …
-    python tools/contestants.py peak FOLDER --tokens T --rounds N --sides ours
+    python -m benchmarks.measures.tracers make FOLDER
+    python -m benchmarks.measures.tracers time FOLDER --tokens T --rounds N --sides ours forward "HookedTransformer all"
+    python -m benchmarks.measures.tracers peak FOLDER --tokens T --rounds N --sides ours
 
 `make` writes the folder `gpt2` with random weights and a tokenizer. The others print JSON: for `time` the median
 seconds of the processor for each side, which take turns (on one thread the elapsed time of an idle machine), for
@@ -21,14 +21,17 @@ from pathlib import Path
 
 KEPT = ("hook_resid_pre", "hook_resid_mid", "hook_resid_post", "hook_attn_out", "hook_mlp_out")
 LAYERS = 12
-ROOT = Path(__file__).parents[1]
+POINTS = 2 * 2 * LAYERS + 2  # the stream before and after each sublayer, what each writes, and the final norm
+TOLERANCE = 1e-3
+ROOT = Path(__file__).parents[2]
 FINAL = "ln_final.hook_normalized"
 
 
 def run(python, *arguments):
-    """Run this file in an environment, by its Python, and return what it prints."""
+    """Run this module in an environment, by its Python, and return what it prints. Raises RuntimeError if it fails."""
+    command = [python, "-m", "benchmarks.measures.tracers", *map(str, arguments)]
     env = os.environ | {"PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1"}
-    done = subprocess.run([python, __file__, *map(str, arguments)], env=env, capture_output=True, text=True)
+    done = subprocess.run(command, env=env, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(done.stderr)
     return json.loads(done.stdout.splitlines()[-1]) if done.stdout else None
@@ -52,11 +55,11 @@ def ours(ids):
     """Return two functions, the trace and the bare forward pass without logits; each returns stream, writes, final."""
     from safetensors.torch import load_file
 
-    from helpers import checkpoints
+    from helpers.checkpoints import decoder_from_transformers
     from helpers.trace import trace
 
     settings = json.loads(Path("gpt2/config.json").read_text())
-    decoder = checkpoints.decoder_from_transformers(load_file("gpt2/model.safetensors"), settings)
+    decoder = decoder_from_transformers(load_file("gpt2/model.safetensors"), settings)
 
     def traced():
         found = trace(decoder, ids)
@@ -95,26 +98,32 @@ def from_cache(cache):
 
 def transformer_lens(model, ids):
     """Return two functions: run_with_cache as it comes, and asked for the residual stream and the writes only."""
-    wanted = lambda name: name.endswith(KEPT) or name == FINAL
+
+    def is_wanted(name):
+        return name.endswith(KEPT) or name == FINAL
+
     return {
         "all": lambda: model.run_with_cache(ids)[1],
-        "stream": lambda: model.run_with_cache(ids, names_filter=wanted, return_type=None)[1],
+        "stream": lambda: model.run_with_cache(ids, names_filter=is_wanted, return_type=None)[1],
     }
 
 
 def hooked_transformer(ids):
+    """Return the two functions of TransformerLens 3."""
     from transformer_lens import HookedTransformer
 
     return transformer_lens(HookedTransformer.from_pretrained_no_processing("gpt2", device="cpu"), ids)
 
 
 def bridge(ids):
+    """Return the two functions of TransformerLens 4."""
     from transformer_lens.model_bridge import TransformerBridge
 
     return transformer_lens(TransformerBridge.boot_transformers(str(Path("gpt2").resolve()), device="cpu"), ids)
 
 
 def nnsight(ids):
+    """Return a function that keeps the residual stream, the writes and the output of the final norm with nnsight."""
     import nnsight
     import transformers
 
@@ -144,31 +153,39 @@ MAKERS = {
 
 
 def sides_of(names, ids):
-    """Return name → function; a name is "ours", "forward", or that of a peer and what it keeps: "nnsight stream"."""
-    made, sides = {}, {}
+    """Return name → function; a name is "ours", "forward", or a library's and what it keeps: "nnsight stream"."""
+    made = {}
+    sides = {}
     for name in names:
-        peer, _, kept = name.partition(" ")
-        maker = "ours" if peer in ("ours", "forward") else peer
+        if name in ("ours", "forward"):
+            maker, kept = "ours", name
+        else:
+            maker, kept = name.split()
         if maker not in made:
             made[maker] = MAKERS[maker](ids)
-        sides[name] = made[maker][kept or peer]
+        sides[name] = made[maker][kept]
     return sides
 
 
 def must_agree(sides):
-    """Raise AssertionError unless every side found the same stream, writes and output of the final norm."""
-    stream, writes, final = sides["ours"]()
+    """Raise AssertionError unless every side found the same stream, writes and output of the final norm.
+
+    A side without writes is compared at its end only."""
+    expected = sides["ours"]()
     for name, side in sides.items():
         found = side()
-        if isinstance(found, tuple) and found[1] is None:
-            found = stream, writes, found[2]
-        elif not isinstance(found, (list, tuple)):
+        if not isinstance(found, list | tuple):
             found = from_cache(found)
-        theirs = [*found[0], *found[1], found[2]]
-        assert len(theirs) == 2 * 2 * LAYERS + 2, f"{name}: {len(theirs)} points"
-        for number, (a, b) in enumerate(zip([*stream, *writes, final], theirs)):
-            difference = (a - b).abs().max().item()
-            assert a.shape == b.shape and difference < 1e-3, f"{name}, point {number}: {difference:.2g} apart"
+        stream, writes, final = found
+        if writes is None:
+            stream, writes, _ = expected
+        points = [*stream, *writes, final]
+        ours = [*expected[0], *expected[1], expected[2]]
+        assert len(points) == POINTS, f"{name}: {len(points)} points"
+        for number, (own, other) in enumerate(zip(ours, points, strict=True)):
+            assert own.shape == other.shape, f"{name}, point {number}: {other.shape}"
+            difference = (own - other).abs().max().item()
+            assert difference < TOLERANCE, f"{name}, point {number}: {difference:.2g} apart"
 
 
 def medians(sides, rounds):
@@ -183,22 +200,28 @@ def medians(sides, rounds):
     return {name: statistics.median(values) for name, values in times.items()}
 
 
+def resident(key):
+    """Return a figure of this process's memory in kB, as Linux names it: VmRSS now, VmHWM at most."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.split(f"{key}:")[1].split()[0])
+
+
 def peak(side, rounds):
     """Return the MB by which the resident memory rises at most while the side runs, its result kept; Linux, median."""
-    status = lambda key: int(Path("/proc/self/status").read_text().split(f"{key}:")[1].split()[0])
     risen = []
     side()  # buffers that stay
     for _ in range(rounds):
         ctypes.CDLL(None).malloc_trim(0)  # give back what the last run left, so that it is not used again unseen
-        Path("/proc/self/clear_refs").write_text("5")
-        before = status("VmRSS")
+        Path("/proc/self/clear_refs").write_text("5")  # sets VmHWM back
+        before = resident("VmRSS")
         kept = side()
-        risen.append((status("VmHWM") - before) / 1024)
+        risen.append((resident("VmHWM") - before) / 1024)
         del kept
     return statistics.median(risen)
 
 
 def main():
+    """Carry out the command of the command line."""
     import torch
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
