@@ -17,6 +17,7 @@ class Card:
     """One claim beside its measured value; `within` tells whether the value lies in its bounds."""
 
     def __init__(self, claim, value, on):
+        self.language = language.current
         entry, self.id, self.on, self.value = LEDGER[language.one_of(LEDGER, claim, "claim.unknown")], claim, on, value
         low, high = entry["bounds"] if isinstance(entry["bounds"], list) else entry["bounds"][on]
         self.within = low <= value <= high
@@ -31,7 +32,7 @@ class Card:
         safe = {name: html.escape(value) for name, value in vars(self).items() if isinstance(value, str)}
         outside = f'<br><strong style="color:#A3262A">{safe["outside"]}</strong>' if self.outside else ""
         card = (
-            f'<div class="claim" data-claim="{safe["id"]}" data-within="{str(self.within).lower()}" data-on="{safe["on"]}" data-value="{self.value!r}" '
+            f'<div class="claim" data-claim="{safe["id"]}" data-within="{str(self.within).lower()}" data-on="{safe["on"]}" data-value="{self.value!r}" lang="{self.language}" '
             f'style="border:1px solid #999;border-left:6px solid {self.colour};padding:6px 12px;margin-top:8px;'
             f'max-width:44em;background:#fff;color:#111;line-height:1.45"><strong style="color:{self.colour}">{safe["verdict"]}</strong> '
             f"· {safe['claim']}<br>{safe['measured']}{outside}<br>{safe['found']} <small>{safe['source']}</small></div>"

@@ -12,6 +12,7 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from helpers import explorers, figures, language, models
+from helpers.trace import trace
 
 SHORT = "Tea, ä"  # seven bytes
 
@@ -48,7 +49,7 @@ def test_every_combination_of_options_gives_a_picture_and_its_text(model, lang):
 
 def test_the_text_states_the_numbers_of_the_trace(explorer):
     model = models.load("bundled/ln-pre")
-    lengths = explorers.trace(model.decoder, model.encode(SHORT)).lengths()[:, -1]
+    lengths = trace(model.decoder, model.encode(SHORT)).lengths()[:, -1]
     for value in (lengths[0], lengths[2], lengths[12], lengths[24]):
         assert language.number(value) in explorer.picture.alt
 
@@ -56,7 +57,7 @@ def test_the_text_states_the_numbers_of_the_trace(explorer):
 def test_the_line_in_the_picture_has_the_25_points_of_the_trace(explorer):
     line = explorer._lines["stream"]
     model = models.load("bundled/ln-pre")
-    lengths = explorers.trace(model.decoder, model.encode(SHORT)).lengths()[:, -1]
+    lengths = trace(model.decoder, model.encode(SHORT)).lengths()[:, -1]
     assert list(line.get_xdata()) == [i / 2 for i in range(25)]
     assert line.get_ydata() == pytest.approx(lengths.tolist())
 

@@ -6,8 +6,9 @@ import time
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-from helpers import experiments, explorers, gpt, language, race
+from helpers import experiments, explorers, gpt, language
 from helpers.experiments import Run
+from helpers.explorers import race
 
 
 def wait_for(condition, seconds=60):

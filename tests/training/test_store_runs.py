@@ -6,7 +6,7 @@ import math
 import pytest
 import torch
 
-from helpers import race
+from helpers.explorers import race
 from helpers.experiments import LETTERS, Run, sentences, unigram
 from training import stored_runs
 
