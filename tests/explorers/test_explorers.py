@@ -5,13 +5,15 @@ import itertools
 import json
 import re
 import threading
-from functools import lru_cache
 from pathlib import Path
 
 import pytest
+from bs4 import BeautifulSoup
+from IPython.core.formatters import DisplayFormatter
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from helpers import explorers, figures, language, models
+from helpers.explorers import base
 from helpers.trace import trace
 
 SHORT = "Tea, ä"  # seven bytes
@@ -79,9 +81,9 @@ def test_a_picture_seen_before_is_not_drawn_again(explorer, monkeypatch):
     assert explorer.image.value == first and explorer.error is None
 
 
-def test_memory_of_pictures_is_bounded(explorer, monkeypatch):
-    assert explorer._draw.cache_info().maxsize == 300  # of about 40 kB each
-    explorer._draw = lru_cache(3)(explorer._draw.__wrapped__)
+def test_memory_of_pictures_is_bounded(monkeypatch):
+    monkeypatch.setattr(base, "KEPT", 3)
+    explorer = explorers.residual_stream("bundled/ln-pre", prompt=SHORT)
     for token in range(7):
         set_all(explorer, token=token)
     drawn = []
@@ -179,9 +181,18 @@ def test_changes_from_several_threads_end_in_the_last_state(explorer):
 
 
 def test_reader_without_a_kernel_gets_picture_and_text(explorer):
-    bundle = explorer._repr_mimebundle_()
-    assert set(bundle) >= {"application/vnd.jupyter.widget-view+json", "text/html", "text/plain"}
-    assert bundle["text/plain"] == explorer.picture.alt and "<img alt=" in bundle["text/html"]
+    data, metadata = DisplayFormatter().format(explorer)
+    assert set(data) >= {"application/vnd.jupyter.widget-view+json", "text/html", "image/png", "text/plain"}
+    assert data["text/plain"] == explorer.picture.alt and "<img alt=" in data["text/html"]
+    assert data["image/png"] in data["text/html"] and metadata["image/png"]["alt"] == explorer.picture.alt
+
+
+@pytest.mark.parametrize("lang", language.LANGUAGES)
+def test_picture_and_message_say_their_language(lang):
+    language.use(lang)
+    explorer = explorers.residual_stream("bundled/ln-pre", prompt=SHORT)
+    assert BeautifulSoup(explorer.image.value, "html.parser").img["lang"] == lang
+    assert BeautifulSoup(explorer.message.value, "html.parser").find(role="status")["lang"] == lang
 
 
 def test_equal_input_gives_equal_bytes():

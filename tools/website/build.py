@@ -59,7 +59,7 @@ def slim(svg):
                 element.text = None
             for child in element:
                 child.tail = "\n"
-    return ElementTree.tostring(root, encoding="utf8", xml_declaration=True)
+    return ElementTree.tostring(root, encoding="UTF-8", xml_declaration=True)
 
 
 def slim_attribute(name, value):
@@ -237,7 +237,10 @@ class Site:
 
         def stored(found):
             kind, content = found.groups()
-            path = self.picture(base64.b64decode(content), "svg" if kind == "svg+xml" else "png")
+            try:
+                path = self.picture(base64.b64decode(content), "svg" if kind == "svg+xml" else "png")
+            except ElementTree.ParseError as problem:
+                raise ValueError(f"{page}: a picture is no SVG that can be read: {problem}") from None
             return f'src="{relative(path, page)}" loading="lazy"'
 
         return DATA_URI.sub(stored, output)
