@@ -13,7 +13,7 @@ from helpers.language import say
 
 FILE = Path("predictions.json")
 SHOW = "show"  # the choice of a reader who does not want to guess
-unsaved = {}  # entries that this kernel could not write, (absolute path of the file, question) → entry
+unsaved = {}  # entries that this kernel could not write, (place of the file, question) → entry
 STYLE = (  # a long answer beside its button, in lines of its own
     "<style>.answers label {display:flex; flex-flow:row-reverse; justify-content:start; white-space:normal; height:auto}"
     "</style>"
@@ -59,6 +59,14 @@ def save(question, entry, choices=None):
     return entry
 
 
+def place():
+    """Return where the file would lie, or None if the folder in use has been deleted."""
+    try:
+        return FILE.absolute()
+    except OSError:
+        return None
+
+
 def is_one_of(choice, choices):
     """Return whether a stored choice is one that the question offers; true is not 1 here, and 1.0 is not either."""
     return any(type(choice) is type(offered) and choice == offered for offered in choices)
@@ -101,7 +109,7 @@ class predict:
         return None
 
     def _key(self):
-        return FILE.absolute(), self.question
+        return place(), self.question
 
     def _chosen(self, _change):
         if self.first is None:

@@ -29,6 +29,12 @@ def set_all(explorer, **values):
         explorer.controls[name].value = value
 
 
+def drawn_lines(explorer):
+    """Return the lines of the picture; the first is the stream, the last the published curve."""
+    (axes,) = explorer.picture.figure.axes
+    return axes.lines
+
+
 @pytest.mark.parametrize("lang", language.LANGUAGES)
 @pytest.mark.parametrize("model", models.BUNDLED)
 def test_every_combination_of_options_gives_a_picture_and_its_text(model, lang):
@@ -57,7 +63,7 @@ def test_the_text_states_the_numbers_of_the_trace(explorer):
 
 
 def test_the_line_in_the_picture_has_the_25_points_of_the_trace(explorer):
-    line = explorer._lines["stream"]
+    line = drawn_lines(explorer)[0]
     model = models.load("bundled/ln-pre")
     lengths = trace(model.decoder, model.encode(SHORT)).lengths()[:, -1]
     assert list(line.get_xdata()) == [i / 2 for i in range(25)]
@@ -66,11 +72,11 @@ def test_the_line_in_the_picture_has_the_25_points_of_the_trace(explorer):
 
 def test_the_reference_is_the_published_curve_and_follows_quantity_and_position(explorer):
     set_all(explorer, reference=True)
-    assert explorer._lines["published"].get_ydata()[-1] == pytest.approx(456.1)
+    assert drawn_lines(explorer)[-1].get_ydata()[-1] == pytest.approx(456.1)
     set_all(explorer, quantity="rms")
-    assert explorer._lines["published"].get_ydata()[-1] == pytest.approx(456.1 / 768**0.5)
+    assert drawn_lines(explorer)[-1].get_ydata()[-1] == pytest.approx(456.1 / 768**0.5)
     set_all(explorer, token=0)
-    assert explorer._lines["published"].get_ydata()[-1] == pytest.approx(384 / 768**0.5)
+    assert drawn_lines(explorer)[-1].get_ydata()[-1] == pytest.approx(384 / 768**0.5)
 
 
 def test_a_picture_seen_before_is_not_drawn_again(explorer, monkeypatch):
@@ -210,12 +216,12 @@ def test_published_figures_are_the_ones_in_the_file():
 
 def test_axis_follows_the_lines_after_every_change(explorer):
     """set_ylim turns autoscaling off, so a kept figure once stayed at its first scale."""
-    axes = explorer._axes
+    (axes,) = explorer.picture.figure.axes
     states = [{"token": 0}, {"quantity": "rms"}, {"axis": "log"}, {"reference": False}, {"placement": "post"}]
     states += [{"axis": "linear"}, {"quantity": "length"}, {"reference": True}, {"token": 3}]
     for state in states:
         set_all(explorer, **state)
-        shown = [y for line in explorer._lines.values() for y in line.get_ydata()]
+        shown = [y for line in drawn_lines(explorer) for y in line.get_ydata()]
         low, high = axes.get_ylim()
         assert max(shown) < high < 3 * max(shown), state
         assert low <= min(shown) and (explorer.controls["axis"].value == "linear" or low > min(shown) / 3), state
