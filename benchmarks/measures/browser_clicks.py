@@ -27,7 +27,7 @@ from ipywidgets import Checkbox, RadioButtons, interact
 from helpers import figures, models
 from helpers.language import say
 from helpers.trace import trace
-from helpers.widgets import choice
+from helpers.explorers.base import choice
 model = models.load("bundled/ln-pre")
 found = trace(model.decoder, model.encode(say("explorer.example")))
 blocks, known = torch.arange(25) / 2, torch.tensor(figures.published_curve(1))

@@ -51,7 +51,12 @@ def imported(path):
 
 def test_every_import_of_helpers_is_in_the_requirements():
     pinned = re.findall(r"^([\w-]+)==", (ROOT / "requirements.txt").read_text(), re.MULTILINE)
-    known = {name.lower().replace("-", "_") for name in pinned} | {"helpers", "IPython", "httpx2", "numpy"}  # of ipykernel, hub, matplotlib
+    known = {name.lower().replace("-", "_") for name in pinned} | {
+        "helpers",
+        "IPython",
+        "httpx2",
+        "numpy",
+    }  # of ipykernel, hub, matplotlib
     for path in (ROOT / "helpers").rglob("*.py"):
         assert imported(path) <= known | set(sys.stdlib_module_names), path.name
 

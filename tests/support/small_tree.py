@@ -1,5 +1,6 @@
 """A small project in a temporary folder: two lessons in three languages, a catalogue, a ledger, a README."""
 
+import base64
 import re
 import tomllib
 
@@ -62,6 +63,7 @@ TRANSLATED = {
         },
     },
 }
+EMPTY_SVG = base64.b64encode(b'<svg xmlns="http://www.w3.org/2000/svg"/>').decode()
 ALT = {
     "en": "A line that starts at 0.5 and ends at 2, the largest of the values.",
     "de": "Eine Linie, die bei 0,5 beginnt und bei 2 endet, dem größten der Werte.",
@@ -104,7 +106,7 @@ def execute(notebook, language):
     for count, c in enumerate(code, 1):
         c.execution_count, c.metadata["executed"], c.outputs = count, cell_sources.digest(c.source), []
         if c.id == "picture":
-            html = f'<img alt="{ALT[language]}" src="data:image/svg+xml;base64,AAAA">'
+            html = f'<img alt="{ALT[language]}" src="data:image/svg+xml;base64,{EMPTY_SVG}">'
             picture = {"text/html": html, "text/plain": ALT[language]}
             c.outputs = [
                 nbformat.v4.new_output("display_data", picture),

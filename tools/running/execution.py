@@ -20,6 +20,15 @@ from notebook_files.layout import ROOT
 
 KERNELS = 2  # at once: importing torch dominates, and more do not help on two cores
 CELL_LIMIT = 120  # seconds
+KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+LANGUAGE = {  # what a kernel tells of its language but for its version, which differs between machines
+    "codemirror_mode": {"name": "ipython", "version": 3},
+    "file_extension": ".py",
+    "mimetype": "text/x-python",
+    "name": "python",
+    "nbconvert_exporter": "python",
+    "pygments_lexer": "ipython3",
+}
 
 
 def execute(notebook, folder, progress=lambda: None):
@@ -64,12 +73,7 @@ def peak_memory(pid):
 
 def clean(notebook):
     """Keep what a reader without a kernel can see, and note in each code cell which source its output shows."""
-    notebook.metadata = nbformat.from_dict(
-        {
-            "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
-            "language_info": {"name": "python"},
-        }
-    )
+    notebook.metadata = nbformat.from_dict({"kernelspec": KERNEL, "language_info": LANGUAGE})
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.metadata["executed"] = digest(cell.source)

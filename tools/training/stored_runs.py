@@ -22,7 +22,7 @@ import torch
 from tqdm import tqdm
 
 from helpers.experiments import Run
-from helpers.race import CHUNK, chunked
+from helpers.explorers.race import CHUNK, chunked
 
 OUT = Path(__file__).parents[2] / "helpers" / "models" / "bundled" / "runs.json"
 WARM = {"warmup": 400, "steps": 600}

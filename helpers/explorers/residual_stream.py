@@ -1,17 +1,15 @@
-"""The explorers of the lessons."""
+"""The explorer of lesson 4: the residual stream of a reader's own prompt."""
 
 from contextlib import suppress
 from dataclasses import dataclass
 
 import ipywidgets
 import torch
-from matplotlib.figure import Figure
 
-from helpers import experiments, figures, gpt, models
-from helpers.language import number, one_of, say
-from helpers.norms import layer_norm, rms_norm
+from helpers import figures, models
+from helpers.explorers.base import Explorer, choice
+from helpers.language import one_of, say
 from helpers.trace import trace
-from helpers.widgets import Explorer, choice
 
 
 @dataclass
@@ -218,102 +216,3 @@ def _wiring(model, placement):
     if placement in ("trained", trained):
         return say("stream.as_trained", trained=say(f"placement.{trained}"))
     return say("stream.rewired", trained=say(f"placement.{trained}"), placement=say(f"placement.{placement}"))
-
-
-def placement(placement="pre", norm="layernorm", layers=16):
-    """Return the explorer of a decoder at initialisation, block by block; arguments are the state it starts in."""
-    figure, lines = Figure(figsize=(9.6, 4.4)), []
-    figure.subplots_adjust(left=0.1, right=0.98, bottom=0.12, top=0.8, wspace=0.35)
-    for axes, y_label, styles in zip(figure.subplots(1, 2), ("mean_square", "gradient"), ((1, 1), (1, 3))):
-        axes.set(xlabel=say("axis.block_only"), ylabel=say(f"lesson3.{y_label}"), yscale="log")
-        axes.grid(alpha=0.3)
-        axes.locator_params("x", integer=True)
-        figures.write_numbers(axes)
-        lines.append(axes.plot([], [], markersize=4, **figures.STYLES[0])[0])
-        lines += (axes.plot([], [], color=figures.STYLES[i]["color"], linestyle="--")[0] for i in styles)
-    windows = experiments.random_windows(experiments.sentences(2000), 32, 4, seed=0)
-    new = lambda *shape: experiments.initialise(gpt.Decoder(gpt.Config(28, 32, 64, *shape))).double()
-    start = lambda placement, norm, layers: experiments.at_initialisation(new(layers, 4, placement, norm), windows)
-
-    def draw(placement, norm, layers):
-        stream, gradients = start(placement, norm, layers)
-        post, pre = start("post", norm, 2)[1][-1], start("pre", norm, 2)[1][-1] * (2 / layers) ** 0.5
-        x, title = torch.arange(layers + 1), say(f"placement.{placement}")
-        title += "" if placement == "none" else f", {say(f'norm.{norm}')}"
-        curves = [stream, 1 + x / 2, 1 + 3 * x / 2, gradients, [post] * layers, [pre] * layers]
-        labels = [title, say("lesson3.bounds"), "_", title, say("lesson3.post_bound"), say("lesson3.pre_bound")]
-        values = {"first": gradients[0], "final": gradients[-1], "low": curves[1][-1], "high": curves[2][-1]}
-        alt = say("lesson3.alt", title=title, layers=layers, last=stream[-1], post=post, pre=pre, **values)
-        with figures.drawing:
-            for line, curve, label in zip(lines, curves, labels):
-                line.set_data(x[-len(curve) :], curve)
-                line.set_label(label)
-            for axes in figure.axes:
-                axes.relim()
-                axes.autoscale_view()
-                axes.legend(frameon=False, loc="lower left", bbox_to_anchor=(-0.05, 1))
-            return figures.render(figure, alt), alt
-
-    controls = {"placement": choice("placement", gpt.PLACEMENTS, placement), "norm": choice("norm", gpt.NORMS, norm)}
-    return Explorer(controls | {"layers": choice("race.layers", (2, 4, 8, 16, 32, 64), layers)}, draw)
-
-
-def layer_norm_against_rms_norm(mean=0.5, outlier=0.0):
-    """Return the explorer of one vector of 12 features, x + mean, through both norms.
-
-    x has mean 0 and variance 1; outlier is added to its first feature. Both are entries of their lists."""
-    x = layer_norm(torch.randn(12, generator=torch.Generator().manual_seed(3)), eps=0)
-    figure, axes = figures.new_axes("lesson2.feature", "lesson2.output", margins=(0.09, 0.13, 0.98, 0.9))
-    axes.set(xlim=(0.5, 12.5), ylim=(-4, 4), xticks=range(1, 13))
-    named = zip(("LayerNorm", "RMSNorm", "LayerNorm − RMSNorm"), figures.STYLES)
-    kept = [axes.plot([0] * 12, label=name, **style)[0] for name, style in named]
-    axes.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
-
-    def draw(mean, outlier):
-        raw = x + mean + outlier * torch.eye(12)[0]
-        ln, rms = layer_norm(raw), rms_norm(raw)
-        values = {f"{n}_{f}": getattr(y, f)() for n, y in (("ln", ln), ("rms", rms)) for f in ("min", "max", "mean")}
-        values |= {"mean": raw.mean(), "deviation": raw.std(correction=0), "difference": (ln - rms).norm()}
-        values["angle"] = torch.cosine_similarity(ln, rms, dim=0).clamp(-1, 1).arccos().rad2deg()
-        values = {name: round(value.item(), 2) for name, value in values.items()}
-        with figures.drawing:
-            for line, y in zip(kept, (ln, rms, ln - rms)):
-                line.set_data(range(1, 13), y)
-            found = say("lesson2.found", **values)
-            return figures.render(figure, f"{say('lesson2.alt', **values)} {found}"), found
-
-    controls = {"mean": choice("lesson2.mean", (-10, -5, -3, -2, -1, -0.5, 0, 0.5, 1, 2, 3, 5, 10), mean)}
-    return Explorer(controls | {"outlier": choice("lesson2.outlier", (0, 2, 5, 10, 20), outlier)}, draw)
-
-
-def layer_norm_steps(shift=2, scale=1, outlier=0):
-    """Return the explorer of LayerNorm on scale · z + shift, where z has mean 0 and variance 1; see the lists."""
-    z = layer_norm(torch.tensor([-1.0, 0.5, 1.5, -0.5, 1.0, -1.5], dtype=torch.float64), eps=0)
-    gamma, beta = torch.tensor([[1, 1, 2, 1, 0.5, 1], [0, 0, 0, 1, 0, -1]])
-    figure = Figure(figsize=(9.6, 3.2))
-    panels = figure.subplots(1, 4, gridspec_kw=dict(left=0.06, right=0.98, bottom=0.1, top=0.76, wspace=0.45))
-    kept = [axes.bar(range(1, 7), [0] * 6, color=figures.STYLES[0]["color"]) for axes in panels]
-    for axes in panels:
-        axes.set_xticks(range(1, 7))
-        figures.write_numbers(axes)
-
-    def draw(shift, scale, outlier):
-        raw, titles = scale * z + shift + outlier * torch.eye(6)[3], []
-        rows = {"lesson1.raw": raw, "lesson1.centred": raw - raw.mean()}
-        rows |= {"lesson1.divided": layer_norm(raw), "lesson1.scaled": layer_norm(raw, gamma, beta)}
-        with figures.drawing:
-            for axes, bars, (name, row), limit in zip(panels, kept, rows.items(), (0, 0, 2.5, 5)):
-                mean, variance = row.mean().round(decimals=7), row.var(correction=0)
-                titles.append(say("lesson1.panel", step=say(name), mean=mean, variance=variance))
-                axes.set_title(titles[-1], fontsize=10)
-                limit = limit or max(1.1 * row.abs().max().item(), 1e-4)
-                axes.set_ylim(-limit, limit)
-                for bar, height in zip(bars, row.tolist()):
-                    bar.set_height(height)
-            output = "; ".join(number(value, 2) for value in row.tolist())
-            alt = say("lesson1.alt", panels="; ".join(titles).replace("\n", ", "), output=output)
-            return figures.render(figure, alt), alt
-
-    controls = {"shift": choice("lesson1.shift", (-10, -2, 0, 2, 10, 100, 1000), shift)}
-    controls["scale"] = choice("lesson1.scale", (0, 0.001, 0.003, 0.01, 0.1, 1, 10, 100), scale)
-    return Explorer(controls | {"outlier": choice("lesson1.outlier", (0, 1, 5, 20, 100), outlier)}, draw)
