@@ -13,7 +13,7 @@ from tests.support import small_course as small
 def old_text(timeout=7):
     """Return the configuration that the tool wrote when its hooks were a module `grading` in `tools`."""
     text = (ROOT / "tests" / "support" / "nbgrader_config_of_old.txt").read_text(encoding="utf8")
-    return text.format(tools="/home/teacher/lessons/tools", timeout=timeout)
+    return text.format(tools="/srv/lessons/tools", timeout=timeout)
 
 
 def put_in(course, tmp_path, name="ada"):
