@@ -125,7 +125,7 @@ def test_a_bad_file_among_the_submissions_stops_nobody(right):
         path.write_bytes(content)
     odd = small.released(right)
     odd.cells[0].metadata = [1]
-    small.submit(right, "odd", odd)
+    small.put(odd, submitted, "odd", "01_layernorm-en", "01_layernorm.ipynb")
     for _ in range(2):
         report, good = grade_submissions.grade(right)
         found = small.scores(right)

@@ -199,16 +199,14 @@ class Keeper:
 
     def own_marks(self, job):
         """Return the marks that a person has for a lesson: in other attempts, and set aside."""
-        student, assignment = job
+        marks = [entry.mark for entry in self.entries if is_same_work((entry.student, entry.assignment), job)]
+        for other in self.other_attempts(job):
+            marks.extend(self.marks(other).values())
+        return marks
 
-        def same(other_student, other_assignment):
-            return person_of(other_student) == person_of(student) and lesson_of(other_assignment) == lesson_of(
-                assignment
-            )
-
-        others = [other for other in self.now if other != job and same(*other)]
-        kept = [entry.mark for entry in self.entries if same(entry.student, entry.assignment)]
-        return kept + [mark for other in others for mark in self.marks(other).values()]
+    def other_attempts(self, job):
+        """Return the other jobs of the same person for the same lesson, in whatever language."""
+        return [other for other in self.now if other != job and is_same_work(other, job)]
 
     def marks_that_moved(self, job):
         """Return the marks of a submission that is gone, if this job alone is new and holds the same answers."""
@@ -223,29 +221,29 @@ class Keeper:
         ]
 
     def has_come_home(self, entry, job, found):
-        """Return whether a mark that was set aside has been given to a job."""
-        return found.get(entry.mark.cell) == entry.mark and (
-            entry.why == GONE
-            and (self.heirs(entry) == [job] or person_of(entry.student) == person_of(job[0]))
-            or (entry.student, entry.assignment) == job
-        )
+        """Return whether a mark that was set aside has been given to a job. found is cell → Mark of what was given."""
+        if found.get(entry.mark.cell) != entry.mark:
+            return False
+        home = (entry.student, entry.assignment)
+        if entry.why == GONE:
+            return is_same_work(home, job) or self.heirs(entry) == [job]
+        return home == job
 
     def earlier(self, job):
         """Return cell → (Mark, what it was given for) of marks for a person's other answers, the latest of each cell."""
-        student, assignment = job
         found = {}
-        for other in self.now:
-            if (
-                other != job
-                and person_of(other[0]) == person_of(student)
-                and lesson_of(other[1]) == lesson_of(assignment)
-            ):
-                for cell, mark in self.marks(other).items():
-                    found[cell] = (mark, name_of_attempt(*other))
+        for other in self.other_attempts(job):
+            for cell, mark in self.marks(other).items():
+                found[cell] = (mark, name_of_attempt(*other))
         for entry in self.entries:
             if (entry.student, entry.assignment) == job:
                 found[entry.mark.cell] = (entry.mark, "the old one")
         return found
+
+
+def is_same_work(job, other):
+    """Return whether two jobs are attempts of one person at one lesson."""
+    return person_of(job[0]) == person_of(other[0]) and lesson_of(job[1]) == lesson_of(other[1])
 
 
 def better(mark, other):
