@@ -1,44 +1,43 @@
 """Weights between this project's decoder and transformers' GPT-2 and GPT-1, both ways, without a copy."""
 
+import tomllib
+from collections.abc import Mapping
+from importlib.resources import files
+
 import torch
 
 from helpers.gpt import Config, Decoder
-from helpers.language import data, one_of
 
-TABLES = data("checkpoints.toml")
-FIELDS, NAMES, LAYOUTS = TABLES["fields"], TABLES["names"], TABLES["layouts"]
-
-
-def _foreign_name(name, layout):
-    """Return transformers' name of a decoder parameter, and whether its matrix is stored transposed there."""
-    transposed = name.startswith("blocks") and name.endswith("weight")  # Conv1D stores (in, out)
-    for own, foreign in (NAMES | layout["names"]).items():
-        name = name.replace(own, foreign)
-    return name, transposed
+TABLES = tomllib.loads(files("helpers").joinpath("models/transformers_names.toml").read_text(encoding="utf8"))
+FIELDS = TABLES["fields"]
+NAMES = TABLES["names"]
+BUFFERS = tuple(TABLES["buffers"])
+LAYOUTS = TABLES["layouts"]
+PREFIX = "transformer."
+OUTPUT_MATRIX = "lm_head.weight"
 
 
 def decoder_from_transformers(tensors, settings):
     """Return a decoder that holds GPT-2's or GPT-1's weights, in eval mode; it shares their memory.
 
-    tensors: name → tensor as in model.safetensors, with or without the prefix "transformer.".
-    settings: the parsed config.json. Raises ValueError when a setting, a name or a shape does not fit."""
-    layout = LAYOUTS[one_of(LAYOUTS, settings.get("model_type"), "model_type.unknown")]
-    for setting, expected in layout["settings"].items():
-        if settings.get(setting, expected) != expected:
-            raise ValueError(f"the decoder cannot do {setting} = {settings[setting]!r}, only {expected!r}")
-    config = Config(placement=layout["placement"], **{own: settings[field] for field, own in FIELDS.items()})
-    tensors = {name.removeprefix("transformer."): tensor for name, tensor in tensors.items()}
-    with torch.device("meta"):
+    tensors: name → tensor as in model.safetensors, with or without the prefix "transformer.". The stored causal masks
+    of old checkpoints are not needed, nor is an output matrix that equals the token embedding.
+    settings: the parsed config.json.
+    Raises ValueError when the settings, or the names, shapes or types of the tensors, are not those of such a model:
+    nothing is left out silently, and nothing is made up."""
+    layout = _layout_of(settings)
+    config = _config_of(settings, layout)
+    tensors = _without_prefix(tensors)
+    _check_blocks(tensors, config.layers)
+    with torch.device("meta"):  # no memory for weights that are replaced at once
         decoder = Decoder(config)
     state = {}
+    used = set()
     for name, parameter in decoder.state_dict().items():
         foreign, transposed = _foreign_name(name, layout)
-        if foreign not in tensors:
-            raise ValueError(f"the tensor {foreign} is missing")
-        tensor = tensors[foreign].T if transposed else tensors[foreign]
-        if tensor.shape != parameter.shape:
-            raise ValueError(f"the tensor {foreign} has the shape {tuple(tensors[foreign].shape)}")
-        state[name] = tensor
+        state[name] = _tensor(tensors, foreign, transposed, parameter.shape)
+        used.add(foreign)
+    _check_rest(tensors, used, state["token_embedding.weight"])
     decoder.load_state_dict(state, assign=True)
     return decoder.eval()
 
@@ -50,15 +49,107 @@ def to_transformers(decoder):
     import transformers  # takes seconds, so only here
 
     config = decoder.config
-    kind = {"pre": "gpt2", "post": "openai-gpt"}.get(config.placement)
-    if config.norm != "layernorm" or kind is None:
+    kinds = {"pre": "gpt2", "post": "openai-gpt"}
+    if config.norm != "layernorm" or config.placement not in kinds:
         raise ValueError("transformers' GPT-2 and GPT-1 hold LayerNorm decoders, pre-norm and post-norm")
+    kind = kinds[config.placement]
+    layout = LAYOUTS[kind]
     fields = {field: getattr(config, own) for field, own in FIELDS.items()}
     settings = transformers.AutoConfig.for_model(kind, bos_token_id=None, eos_token_id=None, **fields)
     state = {}
     for name, tensor in decoder.state_dict().items():
-        foreign, transposed = _foreign_name(name, LAYOUTS[kind])
-        state[f"transformer.{foreign}"] = tensor.T if transposed else tensor
+        foreign, transposed = _foreign_name(name, layout)
+        state[PREFIX + foreign] = tensor.T if transposed else tensor
     transformers.utils.logging.disable_progress_bar()  # there is nothing to wait for: no tensor is copied
-    load = getattr(transformers, LAYOUTS[kind]["architecture"]).from_pretrained
-    return load(None, config=settings, state_dict=state, dtype=tensor.dtype).eval()
+    architecture = getattr(transformers, layout["architecture"])
+    dtype = decoder.token_embedding.weight.dtype
+    model = architecture.from_pretrained(None, config=settings, state_dict=state, dtype=dtype)
+    return model.eval()
+
+
+def _foreign_name(name, layout):
+    """Return transformers' name of a decoder's parameter, and whether its matrix is stored transposed there."""
+    transposed = name.startswith("blocks") and name.endswith("weight")  # Conv1D stores (in, out)
+    for own, foreign in (NAMES | layout["names"]).items():
+        name = name.replace(own, foreign)
+    return name, transposed
+
+
+def _layout_of(settings):
+    """Return the layout of a type of model; ValueError for another type, and for a setting the decoder lacks."""
+    if not isinstance(settings, Mapping):
+        raise ValueError(f"config.json should hold an object with settings, not a {type(settings).__name__}.")
+    kind = settings.get("model_type")
+    if not isinstance(kind, str) or kind not in LAYOUTS:
+        raise ValueError(f"This checkpoint is of the type “{kind}”. The decoder reads: {', '.join(LAYOUTS)}.")
+    layout = LAYOUTS[kind]
+    for setting, expected in layout["settings"].items():
+        found = settings.get(setting, expected)
+        if found != expected:
+            raise ValueError(f"The decoder cannot do {setting} = {found!r}, only {expected!r}.")
+    return layout
+
+
+def _config_of(settings, layout):
+    """Return the Config that config.json describes; ValueError for a field that is missing or no number."""
+    values = {}
+    for field, own in FIELDS.items():
+        if field not in settings:
+            raise ValueError(f"config.json has no field {field}.")
+        value = settings[field]
+        is_size = isinstance(value, int) and not isinstance(value, bool) and value > 0
+        is_small_number = isinstance(value, float) and 0 <= value < 1
+        if own == "eps" and not is_small_number:
+            raise ValueError(f"{field} in config.json should be a number between 0 and 1, and is {value!r}.")
+        if own != "eps" and not is_size:
+            raise ValueError(f"{field} in config.json should be a whole number, at least 1, and is {value!r}.")
+        values[own] = value
+    return Config(placement=layout["placement"], **values)
+
+
+def _without_prefix(tensors):
+    """Return the tensors under their names without "transformer."; ValueError if a name is there with and without."""
+    bare = {}
+    for name, tensor in tensors.items():
+        short = name.removeprefix(PREFIX)
+        if short in bare:
+            raise ValueError(f"The tensor {short} is there twice, with and without the prefix “{PREFIX}”.")
+        bare[short] = tensor
+    return bare
+
+
+def _check_blocks(tensors, layers):
+    """Raise ValueError unless the tensors are those of this many blocks."""
+    numbers = set()
+    for name in tensors:
+        part, _, rest = name.partition(".")
+        number, _, _ = rest.partition(".")
+        if part == "h" and number.isdecimal():
+            numbers.add(int(number))
+    if numbers and len(numbers) != layers:
+        raise ValueError(f"The file holds {len(numbers)} blocks, but config.json says n_layer = {layers}.")
+
+
+def _tensor(tensors, name, transposed, shape):
+    """Return one of the tensors, as the decoder stores it; ValueError if it is missing or of another kind."""
+    if name not in tensors:
+        raise ValueError(f"The tensor {name} is missing.")
+    tensor = tensors[name]
+    if not tensor.is_floating_point():
+        raise ValueError(f"The tensor {name} holds {tensor.dtype}; weights are floating-point numbers.")
+    own = tensor.T if transposed and tensor.dim() == 2 else tensor
+    if own.shape != shape:
+        expected = shape[::-1] if transposed else shape
+        raise ValueError(f"The tensor {name} has the shape {tuple(tensor.shape)}; it should be {tuple(expected)}.")
+    return own
+
+
+def _check_rest(tensors, used, token_embedding):
+    """Raise ValueError for a tensor that the decoder has no place for, and for an output matrix of its own."""
+    for name, tensor in tensors.items():
+        if name in used or name.endswith(BUFFERS):
+            continue
+        if name != OUTPUT_MATRIX:
+            raise ValueError(f"The decoder has no place for the tensor {name}.")
+        if not torch.equal(tensor, token_embedding):
+            raise ValueError(f"{name} differs from the token embedding; the decoder uses one matrix for both.")

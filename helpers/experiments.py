@@ -7,10 +7,11 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from helpers import language
 from helpers.gpt import Config, Decoder
-from helpers.language import data, one_of
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz ."
+SCHEMES = ("xavier", "gpt2")
 
 
 @torch.no_grad()
@@ -20,43 +21,59 @@ def initialise(decoder, scheme="xavier", seed=0):
     "xavier": matrices Xavier-uniform (Glorot & Bengio 2010); with DeepNorm, the MLP and the value and output maps of
     the attention get the gain β = (8N)^−¼ (Wang et al. 2022). "gpt2": standard deviation 0.02, and 0.02 / √(2N) where
     the stream is written to (Radford et al. 2019). Both: embeddings 0.02; biases and β are 0, γ is 1."""
-    one_of(("xavier", "gpt2"), scheme, "scheme.unknown")
-    config, random = decoder.config, torch.Generator().manual_seed(seed)
-    writes, beta = (2 * config.layers) ** -0.5, (8 * config.layers) ** (-0.25 if config.placement == "deepnorm" else 0)
+    language.one_of(SCHEMES, scheme, "scheme.unknown")
+    generator = torch.Generator().manual_seed(seed)
+    layers = decoder.config.layers
+    deepnorm_gain = (8 * layers) ** -0.25 if decoder.config.placement == "deepnorm" else 1.0
+    write_factor = (2 * layers) ** -0.5
     for embedding in (decoder.token_embedding, decoder.position_embedding):
-        embedding.weight.normal_(std=0.02, generator=random)
+        embedding.weight.normal_(std=0.02, generator=generator)
     for block in decoder.blocks:
         attention, mlp = block.attention.f, block.mlp.f
         query, key, value = attention.qkv.weight.chunk(3)
-        draws = [(query, 1.0, 1.0), (key, 1.0, 1.0), (value, beta, 1.0), (attention.out.weight, beta, writes)]
-        for weight, gain, factor in [*draws, (mlp.up.weight, beta, 1.0), (mlp.down.weight, beta, writes)]:
+        draws = [  # matrix, gain of "xavier", factor of "gpt2"
+            (query, 1.0, 1.0),
+            (key, 1.0, 1.0),
+            (value, deepnorm_gain, 1.0),
+            (attention.out.weight, deepnorm_gain, write_factor),
+            (mlp.up.weight, deepnorm_gain, 1.0),
+            (mlp.down.weight, deepnorm_gain, write_factor),
+        ]
+        for weight, gain, factor in draws:
             if scheme == "xavier":
-                nn.init.xavier_uniform_(weight, gain, random)
+                nn.init.xavier_uniform_(weight, gain, generator)
             else:
-                weight.normal_(std=0.02 * factor, generator=random)
+                weight.normal_(std=0.02 * factor, generator=generator)
     for name, parameter in decoder.named_parameters():
-        if name.endswith(("bias", "beta", "gamma")):
-            parameter.fill_(name.endswith("gamma"))
+        if name.endswith("gamma"):
+            parameter.fill_(1.0)
+        elif name.endswith(("bias", "beta")):
+            parameter.fill_(0.0)
     return decoder
 
 
 def language_loss(decoder, windows):
     """Return the mean cross-entropy of the next token, in nats, over windows of ids (B, T + 1)."""
-    return F.cross_entropy(decoder(windows[:, :-1]).flatten(0, 1), windows[:, 1:].flatten())
+    logits = decoder(windows[:, :-1])
+    return F.cross_entropy(logits.flatten(0, 1), windows[:, 1:].flatten())
 
 
 def random_windows(data, length, batch, seed):
     """Return `batch` windows of `length` + 1 ids from the 1-d tensor `data`, drawn with this seed."""
-    random = torch.Generator().manual_seed(seed)
-    starts = torch.randint(len(data) - length, (batch,), generator=random)
+    generator = torch.Generator().manual_seed(seed)
+    starts = torch.randint(len(data) - length, (batch,), generator=generator)
     return data[starts[:, None] + torch.arange(length + 1)].long()
 
 
 def sentences(length, seed=0):
     """Return (length,) ids of made-up sentences from grammar.toml, everywhere the same; id i is LETTERS[i]."""
-    draw, text, grammar = random.Random(seed), "", data("grammar.toml")
+    generator = random.Random(seed)
+    grammar = language.data("grammar.toml")
+    text = ""
     while len(text) < length:
-        text += " ".join(draw.choice(grammar[kind]) for kind in draw.choice(grammar["sentences"])) + ". "
+        kinds = generator.choice(grammar["sentences"])
+        words = [generator.choice(grammar[kind]) for kind in kinds]
+        text += " ".join(words) + ". "
     return torch.tensor([LETTERS.index(letter) for letter in text[:length]], dtype=torch.uint8)
 
 
@@ -78,7 +95,8 @@ def at_initialisation(decoder, windows):
     logits = decoder.final_norm(stream[-1]) @ decoder.token_embedding.weight.T
     loss = F.cross_entropy(logits.flatten(0, 1), windows[:, 1:].flatten())
     gradients = torch.autograd.grad(loss, [block.mlp.f.down.weight for block in decoder.blocks])
-    return [x.square().mean().item() for x in stream], [gradient.norm().item() for gradient in gradients]
+    mean_squares = [x.square().mean().item() for x in stream]
+    return mean_squares, [gradient.norm().item() for gradient in gradients]
 
 
 @dataclass(frozen=True)
@@ -96,14 +114,24 @@ class Run:
 
     def losses(self, seed=0):
         """Train with Adam and yield the loss of each step, nats per letter; end early when it is no number."""
-        config = Config(len(LETTERS), 32, 64, self.layers, 4, self.placement, self.norm)
+        config = Config(
+            vocab_size=len(LETTERS),
+            positions=32,
+            width=64,
+            layers=self.layers,
+            heads=4,
+            placement=self.placement,
+            norm=self.norm,
+        )
         decoder = initialise(Decoder(config), self.scheme, seed)
         if not self.final_norm:
             decoder.final_norm = nn.Identity()
-        data, optimizer = sentences(100_000), torch.optim.Adam(decoder.parameters(), betas=(0.9, 0.98))
+        text = sentences(100_000)
+        optimizer = torch.optim.Adam(decoder.parameters(), betas=(0.9, 0.98))
         for step in range(self.steps):
             optimizer.param_groups[0]["lr"] = self.rate * min(1, (step + 1) / max(1, self.warmup))
-            loss = language_loss(decoder, random_windows(data, 32, 8, seed * 10**6 + step))
+            windows = random_windows(text, length=32, batch=8, seed=seed * 10**6 + step)
+            loss = language_loss(decoder, windows)
             if not loss.isfinite():
                 return
             yield loss.item()

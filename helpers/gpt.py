@@ -1,12 +1,12 @@
 """A decoder to read: it holds GPT-2 small (pre-norm), GPT-1 (post-norm) and the bundled family."""
 
 from dataclasses import dataclass, replace
+from numbers import Integral
 
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-from helpers.language import one_of, say
 from helpers.norms import LayerNorm, RMSNorm
 
 PLACEMENTS = ("pre", "post", "sandwich", "deepnorm", "output", "none")
@@ -15,7 +15,10 @@ NORMS = {"layernorm": LayerNorm, "rmsnorm": RMSNorm}
 
 @dataclass(frozen=True)
 class Config:
-    """The shape of a decoder. `width` is d, the number of features a token has in the stream."""
+    """The shape of a decoder. `width` is d, the number of features a token has in the stream.
+
+    Raises ValueError for an unknown placement or norm, for sizes below 1, and for a width that the heads cannot
+    share evenly."""
 
     vocab_size: int
     positions: int
@@ -27,10 +30,16 @@ class Config:
     eps: float = 1e-5
 
     def __post_init__(self):
-        one_of(PLACEMENTS, self.placement, "placement.unknown")
-        one_of(NORMS, self.norm, "norm.unknown")
-        if self.heads < 1 or self.width % self.heads:
-            raise ValueError(f"width {self.width} is not a multiple of {self.heads} heads")
+        if not isinstance(self.placement, str) or self.placement not in PLACEMENTS:
+            raise ValueError(f"“{self.placement}” is not a placement. Choose one of: {', '.join(PLACEMENTS)}.")
+        if not isinstance(self.norm, str) or self.norm not in NORMS:
+            raise ValueError(f"“{self.norm}” is not a norm. Choose one of: {', '.join(NORMS)}.")
+        for name in ("vocab_size", "positions", "width", "layers", "heads"):
+            size = getattr(self, name)
+            if not isinstance(size, Integral) or isinstance(size, bool) or size < 1:
+                raise ValueError(f"{name} is a whole number, at least 1, and not {size!r}.")
+        if self.width % self.heads != 0:
+            raise ValueError(f"The width {self.width} is not a multiple of {self.heads} heads.")
 
 
 class Attention(nn.Module):
@@ -42,10 +51,20 @@ class Attention(nn.Module):
         self.qkv = nn.Linear(config.width, 3 * config.width)
         self.out = nn.Linear(config.width, config.width)
 
+    def split_heads(self, x):
+        """Return (B, T, d) as (B, heads, T, d / heads)."""
+        return x.unflatten(-1, (self.heads, -1)).transpose(1, 2)
+
     def forward(self, x):
-        q, k, v = (part.unflatten(-1, (self.heads, -1)).transpose(1, 2) for part in self.qkv(x).chunk(3, -1))
-        mixed = F.scaled_dot_product_attention(q, k, v, is_causal=True)  # (B, heads, T, d / heads)
-        return self.out(mixed.transpose(1, 2).flatten(2))
+        queries, keys, values = self.qkv(x).chunk(3, dim=-1)
+        mixed = F.scaled_dot_product_attention(
+            self.split_heads(queries),
+            self.split_heads(keys),
+            self.split_heads(values),
+            is_causal=True,
+        )
+        joined = mixed.transpose(1, 2).flatten(2)  # (B, T, d)
+        return self.out(joined)
 
 
 class MLP(nn.Module):
@@ -65,16 +84,25 @@ class Sublayer(nn.Module):
 
     def __init__(self, f, config):
         super().__init__()
-        self.f, self.placement, self.alpha = f, config.placement, (2 * config.layers) ** 0.25  # α: Wang et al. 2022
+        self.f = f
+        self.placement = config.placement
+        self.alpha = (2 * config.layers) ** 0.25  # DeepNorm's α (Wang et al. 2022)
+        make_norm = NORMS[config.norm]
         if self.placement != "none":
-            self.norm = NORMS[config.norm](config.width, config.eps)
+            self.norm = make_norm(config.width, config.eps)
         if self.placement == "sandwich":
-            self.norm_after = NORMS[config.norm](config.width, config.eps)
+            self.norm_after = make_norm(config.width, config.eps)
 
     @property
     def writer(self):
         """The module whose output is added to the stream."""
-        return getattr(self, {"sandwich": "norm_after", "output": "norm"}.get(self.placement, "f"))
+        match self.placement:
+            case "sandwich":
+                return self.norm_after
+            case "output":
+                return self.norm
+            case _:
+                return self.f
 
     def forward(self, x):
         match self.placement:
@@ -110,24 +138,21 @@ class Decoder(nn.Module):
     def __init__(self, config):
         super().__init__()
         self.config = config
-        half = 0.02 * 3**0.5  # uniform, standard deviation 0.02 as in GPT-2; normal_ takes a second on the meta device
-        start = lambda rows: torch.empty(rows, config.width).uniform_(-half, half)
-        self.token_embedding = nn.Embedding.from_pretrained(start(config.vocab_size), freeze=False)
-        self.position_embedding = nn.Embedding.from_pretrained(start(config.positions), freeze=False)
+        self.token_embedding = new_embedding(config.vocab_size, config.width)
+        self.position_embedding = new_embedding(config.positions, config.width)
         self.blocks = nn.ModuleList(Block(config) for _ in range(config.layers))
-        last = config.placement in ("pre", "sandwich", "output")  # no norm follows the last addition
-        self.final_norm = NORMS[config.norm](config.width, config.eps) if last else nn.Identity()
+        if config.placement in ("pre", "sandwich", "output"):  # no norm follows the last addition
+            self.final_norm = NORMS[config.norm](config.width, config.eps)
+        else:
+            self.final_norm = nn.Identity()
 
     def hidden(self, ids):
         """Return what the output matrix reads: the stream after the last block and the final norm, (B, T, d).
 
         Raises ValueError for other shapes, for ids that the vocabulary lacks and for more tokens than positions."""
-        last = self.config.vocab_size - 1
-        if ids.dim() != 2 or ids.dtype not in (torch.int32, torch.int64) or bool(((ids < 0) | (ids > last)).any()):
-            raise ValueError(say("decoder.ids", last=last, got=f"{tuple(ids.shape)}, {ids.dtype}"))
-        if ids.shape[-1] > self.config.positions:
-            raise ValueError(say("decoder.too_long", tokens=ids.shape[-1], limit=self.config.positions))
-        x = self.token_embedding(ids) + self.position_embedding.weight[: ids.shape[-1]]
+        self._check(ids)
+        tokens = ids.shape[1]
+        x = self.token_embedding(ids) + self.position_embedding.weight[:tokens]
         for block in self.blocks:
             x = block(x)
         return self.final_norm(x)
@@ -135,14 +160,42 @@ class Decoder(nn.Module):
     def forward(self, ids):
         return self.hidden(ids) @ self.token_embedding.weight.T
 
+    def _check(self, ids):
+        """Raise ValueError unless these are ids that the decoder can read."""
+        if ids.dim() != 2 or ids.dtype not in (torch.int32, torch.int64):
+            raise ValueError(
+                "The decoder reads token ids as whole numbers in a tensor of shape (B, T). "
+                f"It got: {tuple(ids.shape)}, {ids.dtype}."
+            )
+        size = self.config.vocab_size
+        outside = (ids < 0) | (ids >= size)
+        if outside.any():
+            raise ValueError(f"There is no token {ids[outside][0].item()}: the ids go from 0 to {size - 1}.")
+        tokens = ids.shape[1]
+        if tokens > self.config.positions:
+            raise ValueError(f"The input has {tokens} tokens, but this model reads at most {self.config.positions}.")
+
     def rewired(self, placement):
         """Return a decoder that shares these very weights, in another placement; ValueError for an unknown one.
 
         A norm that the new placement has and the old one lacks gets γ = 1 and β = 0."""
-        with torch.device("meta"):
+        with torch.device("meta"):  # no memory for weights that are replaced at once
             other = Decoder(replace(self.config, placement=placement))
-        missing, _ = other.load_state_dict(self.state_dict(keep_vars=True), strict=False, assign=True)
-        weight, width = self.token_embedding.weight, self.config.width
-        fresh = {name: weight.new_full((width,), 0.0 if name.endswith("beta") else 1.0) for name in missing}
-        other.load_state_dict(fresh, strict=False, assign=True)
+        shared = self.state_dict(keep_vars=True)
+        missing, _ = other.load_state_dict(shared, strict=False, assign=True)
+        new = {}
+        for name in missing:
+            value = 0.0 if name.endswith("beta") else 1.0
+            new[name] = self.token_embedding.weight.new_full((self.config.width,), value)
+        other.load_state_dict(new, strict=False, assign=True)
         return other.train(self.training)
+
+
+def new_embedding(rows, width):
+    """Return an embedding with uniform weights of standard deviation 0.02, which is GPT-2's.
+
+    A uniform distribution on (−h, h) has the standard deviation h / √3. A normal one takes a second on torch's meta
+    device."""
+    half = 0.02 * 3**0.5
+    weights = torch.empty(rows, width).uniform_(-half, half)
+    return nn.Embedding.from_pretrained(weights, freeze=False)

@@ -1,6 +1,7 @@
 """The reader's language: words from the catalogue, and numbers as that language writes them."""
 
 import json
+import math
 import tomllib
 from functools import cache
 from importlib.resources import files
@@ -28,7 +29,10 @@ def one_of(names, name, key):
 @cache
 def data(name):
     """Return the content of a TOML or JSON file of the package."""
-    return (tomllib if name.endswith("toml") else json).loads(files("helpers").joinpath(name).read_text("utf8"))
+    text = files("helpers").joinpath(name).read_text("utf8")
+    if name.endswith("toml"):
+        return tomllib.loads(text)
+    return json.loads(text)
 
 
 @cache
@@ -42,7 +46,7 @@ def say(key, **values):
     """Return the text of the catalogue for "section.key", with its {placeholders} filled in.
 
     Numbers are written as the language writes them. Raises KeyError for an unknown key."""
-    shown = {k: number(v) if hasattr(v, "__float__") else v for k, v in values.items()}
+    shown = {name: number(value) if hasattr(value, "__float__") else value for name, value in values.items()}
     return catalogue(current)[key].format(**shown)
 
 
@@ -51,14 +55,36 @@ def number(value, digits=3, trim=False):
 
     The decimal mark is the language's; thousands are not grouped. Two digits and a power of ten stand for what is below
     10⁻⁴, from 10⁶ on, or an int from 10¹⁵ on. Takes whatever float() takes. trim: without zeros at the end."""
-    value = int(value) if isinstance(value, int) else float(value) or 0.0  # −0 is shown as 0
-    if value != value or value in (float("inf"), float("-inf")):
+    counts = isinstance(value, int)
+    value = int(value) if counts else float(value)
+    if not math.isfinite(value):
         return {"inf": "∞", "-inf": "−∞"}.get(str(value), "NaN")
-    rounded, exponent = f"{value:.{digits - 1}e}".split("e")  # babel's own patterns for this are wrong near 0.1
-    decimals, power, pattern = max(0, digits - 1 - int(exponent)), "", "0"
-    if value and not 1e-4 <= abs(value) < (1e15 if isinstance(value, int) else 1e6):
-        value, exponent, pattern = *f"{value:.1e}".split("e"), "0.#" if trim else "0.0"
-        power = f"\u00a0{'×' if current == 'en' else '·'}\u00a010{str(int(exponent)).translate(SUPERSCRIPTS)}"
-    elif value != int(value) and decimals:
-        value, pattern = float(f"{rounded}e{exponent}"), "0." + ("#" if trim else "0") * decimals
-    return format_decimal(value, pattern, locale=current).replace("-", "−") + power
+    largest = 1e15 if counts else 1e6
+    if value == 0 or 1e-4 <= abs(value) < largest:
+        return plain(value, digits, trim)
+    return with_power(value, trim)
+
+
+def plain(value, digits, trim=False):
+    """Return a finite number as text with so many significant digits, and all of those before the decimal mark."""
+    rounded = f"{value:.{digits - 1}e}"  # babel's own patterns for significant digits are wrong near 0.1
+    exponent = int(rounded.split("e")[1])
+    decimals = max(0, digits - 1 - exponent)
+    if value == int(value) or decimals == 0:
+        return in_figures(value, "0")
+    return in_figures(float(rounded), "0." + ("#" if trim else "0") * decimals)
+
+
+def with_power(value, trim=False):
+    """Return a finite number as text, two digits times a power of ten."""
+    digits, exponent = f"{value:.1e}".split("e")
+    times = "×" if current == "en" else "·"
+    power = str(int(exponent)).translate(SUPERSCRIPTS)
+    return f"{in_figures(float(digits), '0.#' if trim else '0.0')}\u00a0{times}\u00a010{power}"
+
+
+def in_figures(value, pattern):
+    """Return a number in a pattern of babel's, in the language, with a minus sign in place of the hyphen."""
+    if value == 0:
+        value = 0  # −0 is shown as 0
+    return format_decimal(value, pattern, locale=current).replace("-", "−")

@@ -9,14 +9,29 @@
 create makes an nbgrader course from notebooks/<lang>/solutions, ready to run, with one nbgrader assignment for
 each lesson and language (all three without --lang). What students get is then in DIR/release.
 
-collect takes what students hand in: files, folders and zip files, also the one that Moodle makes of all of them.
-It starts from the released notebook and takes over the answer cells only, so that whatever happened to the other
-cells does no harm; lesson and language are told from the cells, not from names. In a folder or zip file that you
-name each folder is a student; any other file names its student: ada_01_layernorm.ipynb, or 01_layernorm.ipynb in
-a folder ada or in ada.zip. A second notebook for the same assignment is a second attempt, ada~2; the same file, or
-the same answers, once more are not. The file predictions.json, which lies beside a student's notebooks, goes into
-DIR/predictions. If a name is wrong, write a line "as found,right name" into DIR/names.csv, delete the wrong name's
-folder in DIR/submitted and collect again.
+collect takes what students hand in: files, folders and zip files, also the one that Moodle or Canvas makes of all
+of them. It starts from the released notebook and takes over what the student wrote, so that whatever happened to the
+other cells does no harm; lesson and language are told from the cells, not from names. Halves of a split answer are
+joined; of copies the last one counts. Text in a cell at a written answer, imports, and definitions that an answer needs
+are taken along from the student's own cells; the report and the table of marks name what is not.
+
+In a folder or zip file that you name each folder is a student; any other file names its student:
+ada_01_layernorm.ipynb, or 01_layernorm.ipynb in a folder ada or in ada.zip. Other answers from the same student are a
+further attempt, ada~2, also in a file of the same name; nothing is replaced, and the same answers once more are no
+attempt. The file predictions.json, which lies beside a student's notebooks, goes into DIR/predictions. A file that
+cannot be used is skipped, with a sentence that says what it is; its student has a row in the table.
+
+Two people are never taken for one. Where two have the same name, the number of Moodle or Canvas or of a copy stays in
+theirs: Anna_Svensson_123456 and Anna_Svensson_123457, Müller_Åsa and Müller_Åsa_2. Moodle numbers each assignment anew;
+a name that comes with another number in another lesson, and never twice in one, is taken for one person. The report and
+the table say where that is not certain, and you decide in DIR/names.csv. Each line is
+
+    as found,right name
+
+with a comma, a semicolon or a tab between. As found is the folder's or file's name exactly as it came, such as
+Anna Svensson_123457_assignsubmission_file_, or the name that the table shows. Lines with the same right name join what
+belongs to one person, lines with different ones separate. Then run collect again, with the same files or others:
+submissions, predictions, points, comments and feedback move to the right name.
 
 grade runs the checks of what is new or changed (of everything with --again), two submissions at a time, writes
 the feedback into DIR/feedback and the marks into DIR/marks.csv: one row a student, for each lesson the best of all

@@ -7,6 +7,8 @@ environment of its own; the file `start` in it opens the first lesson. When some
 `offline.py` puts this file and what it needs there.
 """
 
+# An older Python must be able to read this file, so that it can say which Python is needed.
+
 import argparse
 import json
 import os
@@ -60,8 +62,9 @@ cd "$(dirname "$0")"
 export HF_HOME="$PWD/weights" HF_HUB_OFFLINE=1
 exec .venv/bin/python -m jupyterlab --ServerApp.root_dir=. notebooks/{lang}/01_layernorm.ipynb "$@"
 """
+# the quotation marks in `set` keep a folder's & and ( ) from being read as parts of the command
 WINDOWS_START = r"""@cd /d "%~dp0"
-@set HF_HOME=%~dp0weights
+@set "HF_HOME=%~dp0weights"
 @set HF_HUB_OFFLINE=1
 @.venv\Scripts\python -m jupyterlab --ServerApp.root_dir=. notebooks/{lang}/01_layernorm.ipynb %*
 """
@@ -72,7 +75,16 @@ class Problem(Exception):
 
     def __init__(self, key, **values):
         super().__init__(key)
-        self.key, self.values = key, values
+        self.key = key
+        self.values = values
+
+
+def read_contents(stick):
+    """Return what the stick's stick.json says, or {} if there is none that can be read."""
+    try:
+        return json.loads((stick / "stick.json").read_text(encoding="utf8"))
+    except (OSError, ValueError):
+        return {}
 
 
 def check(stick, contents, folder):
@@ -82,66 +94,112 @@ def check(stick, contents, folder):
         raise Problem("python", there=contents["python"], here=here)
     if HERE not in contents["platforms"]:
         raise Problem("platform", there=", ".join(contents["platforms"]), here=HERE)
-    sizes = {name: size for name, size in contents["files"].items() if needed(name)}
-    for name, size in sizes.items():
-        if not (stick / name).is_file() or (stick / name).stat().st_size != size:
+    for name, size in contents["files"].items():
+        if needed(name) and not is_whole(stick / name, size):
             raise Problem("incomplete", name=name)
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    if folder.exists() and not is_empty_folder(folder):
         raise Problem("taken", folder=folder)
-    need = contents["platforms"][HERE] + sum(size for name, size in sizes.items() if not name.startswith("wheels/"))
-    free = shutil.disk_usage(next(part for part in folder.parents if part.exists())).free
+    need = space(contents)
+    existing = next(part for part in folder.parents if part.exists())
+    free = shutil.disk_usage(existing).free
     if free < need:
         raise Problem("space", folder=folder, need=need // 10**6, free=free // 10**6)
 
 
 def needed(name):
     """Return whether this computer needs a file of the stick: not the packages of other platforms."""
-    return not name.startswith("wheels/") or name.startswith(f"wheels/{HERE}/")
+    return not is_package(name) or name.startswith(f"wheels/{HERE}/")
+
+
+def is_package(name):
+    """Return whether a file of the stick is a package for pip, of any platform."""
+    return name.startswith("wheels/")
+
+
+def is_whole(path, size):
+    """Return whether a file is there and has its size in bytes."""
+    return path.is_file() and path.stat().st_size == size
+
+
+def is_empty_folder(path):
+    """Return whether a path that exists is a folder without anything in it."""
+    return path.is_dir() and not any(path.iterdir())
+
+
+def space(contents):
+    """Return how many bytes the installed folder takes: the files that are copied, and the packages unpacked."""
+    copied = sum(size for name, size in contents["files"].items() if not is_package(name))
+    return contents["platforms"][HERE] + copied
 
 
 def install(stick, contents, folder, lang):
-    """Make the folder; return the start file. Raises CalledProcessError with pip's words if pip fails."""
-    for name in contents["files"]:
-        part, _, rest = name.partition("/")
-        if part != "wheels":
-            target = folder / ("" if part == "project" else part) / rest
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(stick / name, target)
+    """Make the folder; return the start file. Raises OSError, or CalledProcessError with pip's words if pip fails."""
+    copy_files(stick, contents, folder)
     venv.create(folder / ".venv", symlinks=not WINDOWS, with_pip=True)
+    install_packages(stick / "wheels" / HERE, folder)
+    return write_start(folder, lang)
+
+
+def copy_files(stick, contents, folder):
+    """Copy all but the packages: what lies in `project` goes to the top of the folder, the weights keep their place."""
+    for name in contents["files"]:
+        if is_package(name):
+            continue
+        target = folder / (name[len("project/") :] if name.startswith("project/") else name)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(stick / name, target)
+
+
+def install_packages(wheels, folder):
+    """Install requirements.txt into the folder's environment from a folder of packages, and from nowhere else."""
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("PIP_", "PYTHON"))}
+    environment["PIP_CONFIG_FILE"] = os.devnull  # a configured index would be asked
+    environment["PYTHONIOENCODING"] = "utf8"  # what pip says would come in the encoding of the computer's language
     python = folder / ".venv" / ("Scripts/python.exe" if WINDOWS else "bin/python")
-    own = {key: value for key, value in os.environ.items() if not key.startswith(("PIP_", "PYTHON"))}
-    own["PIP_CONFIG_FILE"] = os.devnull  # a configured index would be asked
-    # without --no-compile, pip compiles thousands of modules that no lesson imports
-    pip = [python, "-m", "pip", "install", "-q", "--no-compile", "--no-index", "--find-links", stick / "wheels" / HERE]
-    subprocess.run(
-        [*pip, "-r", "requirements.txt"], cwd=folder, env=own, check=True, stderr=subprocess.PIPE, encoding="utf8"
-    )
+    command = [python, "-m", "pip", "install", "-q", "--no-index", "--find-links", wheels]
+    command += ["--no-compile"]  # without it, pip compiles thousands of modules that no lesson imports
+    command += ["-r", "requirements.txt"]
+    subprocess.run(command, cwd=folder, env=environment, check=True, stderr=subprocess.PIPE)
+
+
+def write_start(folder, lang):
+    """Write the file that starts the first lesson; return its path."""
     start = folder / ("start.bat" if WINDOWS else "start.sh")
-    start.write_text((WINDOWS_START if WINDOWS else UNIX_START).format(lang=lang), encoding="utf8")
+    text = WINDOWS_START if WINDOWS else UNIX_START
+    start.write_text(text.format(lang=lang), encoding="utf8")
     start.chmod(0o755)
     return start
 
 
 def why(error):
     """Return the line in which a process said why it failed: its last error, or its last line; else the error."""
-    said = getattr(error, "stderr", None) or getattr(error, "output", None) or str(error)
-    lines = (said.decode(errors="replace") if isinstance(said, bytes) else said).strip().split("\n")
-    return ([line.strip() for line in lines if line.lstrip().startswith("ERROR")] or lines)[-1]
+    said = getattr(error, "stderr", None) or getattr(error, "output", None)
+    if not said:
+        return str(error)
+    lines = [line.strip() for line in said.decode("utf8", errors="replace").strip().split("\n")]
+    errors = [line for line in lines if line.startswith("ERROR")]
+    return (errors or lines)[-1]
+
+
+def arguments():
+    """Return the parser of the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", metavar="FOLDER", nargs="?", type=Path, default=Path.home() / "norm-lessons")
+    parser.add_argument("--lang", choices=list(TEXTS), help="of the sentences and the lessons; the teacher's without")
+    return parser
 
 
 def main(words=None, stick=STICK):
     """Install from the stick as the command line, or a list of words, says."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", metavar="FOLDER", nargs="?", type=Path, default=Path.home() / "norm-lessons")
-    parser.add_argument("--lang", choices=list(TEXTS), help="of the sentences and the lessons; the teacher's without")
-    args = parser.parse_args(words)
+    sys.stdout.reconfigure(errors="backslashreplace")  # a terminal that lacks a letter shows its code
+    args = arguments().parse_args(words)
     folder = args.folder.expanduser().resolve()
-    try:
-        contents = json.loads((stick / "stick.json").read_text(encoding="utf8"))
-    except (OSError, ValueError):
-        contents = {}
+    contents = read_contents(stick)
     lang = args.lang or contents.get("lang", "en")
-    say = lambda key, **values: TEXTS[lang][key].format(**values)
+
+    def say(key, **values):
+        return TEXTS[lang][key].format(**values)
+
     if "files" not in contents:  # it is written last
         sys.exit(say("incomplete", name="stick.json"))
     try:

@@ -32,52 +32,94 @@ PYTHON = "3.11"
 PLATFORMS = {  # as install.py calls them → uv's name, pip's tags
     "windows-amd64": ("x86_64-pc-windows-msvc", ["win_amd64"]),
     "darwin-arm64": ("aarch64-apple-darwin", ["macosx_14_0_arm64"]),
-    "linux-x86_64": ("x86_64-manylinux_2_28", [f"manylinux_2_{n}_x86_64" for n in range(28, 4, -1)]),
+    "linux-x86_64": (
+        "x86_64-manylinux_2_28",
+        [
+            *(f"manylinux_2_{minor}_x86_64" for minor in range(28, 4, -1)),
+            "manylinux2014_x86_64",
+            "manylinux2010_x86_64",
+            "manylinux1_x86_64",
+        ],
+    ),
 }
-PLATFORMS["linux-x86_64"][1].extend(f"manylinux{year}_x86_64" for year in (2014, 2010, 1))
 PROJECT = ("LICENSE", "README.md", "helpers", "notebooks", "pyproject.toml", "requirements.txt", "tools")
 NOT_FOR_STUDENTS = shutil.ignore_patterns("solutions", "__pycache__", ".*", "predictions.json*", "*.egg-info")
+WEIGHTS = ("model.safetensors", "config.json", "tokenizer.json")  # what a checkpoint is loaded from
 
 
 def fill(stick, lang="en", platform=None, index=None, root=ROOT):
-    """Fill a folder; return the lines of the report. Raises ValueError or OSError with one sentence for the teacher."""
+    """Fill a folder; return the lines of the report. Raises ValueError or OSError with one sentence for the teacher.
+
+    lang: of the room; platform: a key of PLATFORMS, this computer's without; index: the URL of a further index of
+    packages; root: the project to copy.
+    """
     contents = begin(stick)
     platform = platform or install.HERE
     wheels = stick / "wheels" / platform
+    options = []
     if index:
         ask(index)
-    fetch(wheels, packages(root), platform, ["--extra-index-url", index] if index else [])
-    weights = copy_weights(stick / "weights" / "hub")
+        options = ["--extra-index-url", index]
+    fetch(wheels, packages(root), platform, options)
+    titles = copy_weights(stick / "weights" / "hub")
     copy_project(root, stick / "project")
     shutil.copyfile(install.__file__, stick / "install.py")
-    unpacked = sum(part.file_size for wheel in wheels.glob("*.whl") for part in ZipFile(wheel).infolist())
-    contents |= {"python": PYTHON, "lang": lang, "platforms": contents.get("platforms", {}) | {platform: unpacked}}
-    files = sorted(path for part in ("project", "weights", "wheels") for path in (stick / part).rglob("*"))
-    sizes = {path.relative_to(stick).as_posix(): path.stat().st_size for path in files if path.is_file()}
-    (stick / "stick.json").write_text(json.dumps(contents | {"files": sizes}, indent=1), encoding="utf8")
-    names = ", ".join(weights) or "none, so the lessons use the bundled models; run this again for the others"
-    return [
-        f"{stick}: {len(sizes)} files, {sum(sizes.values()) / 1e6:.0f} MB, for {', '.join(contents['platforms'])}",
-        f"weights: {names}",
-        f"now, on each computer: python{PYTHON} {stick / 'install.py'}",
-    ]
+
+    contents["python"] = PYTHON
+    contents["lang"] = lang
+    contents["platforms"] = contents.get("platforms", {}) | {platform: unpacked_size(wheels)}
+    contents["files"] = sizes_of_files(stick)
+    write_record(stick, contents)
+    return report(stick, contents, titles)
 
 
 def begin(stick):
     """Return what the folder's stick.json says, and take its list of files away until all is there.
 
-    Raises ValueError for a folder that holds something else."""
-    record = stick / "stick.json"
-    if stick.exists() and not record.exists() and (not stick.is_dir() or any(stick.iterdir())):
+    Raises ValueError for a folder that holds something else.
+    """
+    if stick.exists() and not (stick / "stick.json").exists() and not install.is_empty_folder(stick):
         raise ValueError(f"{stick} is not empty; name a new folder on it")
-    try:
-        contents = json.loads(record.read_text(encoding="utf8"))
-    except (OSError, ValueError):
-        contents = {}
+    contents = install.read_contents(stick)
     contents.pop("files", None)
     stick.mkdir(parents=True, exist_ok=True)
-    record.write_text(json.dumps(contents), encoding="utf8")
+    write_record(stick, contents)
     return contents
+
+
+def write_record(stick, contents):
+    """Write stick.json, by which install.py knows what the folder holds."""
+    (stick / "stick.json").write_text(json.dumps(contents, indent=1), encoding="utf8")
+
+
+def unpacked_size(wheels):
+    """Return how many bytes the packages of a folder take once they are installed."""
+    size = 0
+    for wheel in wheels.glob("*.whl"):
+        with ZipFile(wheel) as archive:
+            size += sum(part.file_size for part in archive.infolist())
+    return size
+
+
+def sizes_of_files(stick):
+    """Return name → bytes for each file that install.py may need; the names have slashes on every system."""
+    sizes = {}
+    for part in ("project", "weights", "wheels"):
+        for path in sorted((stick / part).rglob("*")):
+            if path.is_file():
+                sizes[path.relative_to(stick).as_posix()] = path.stat().st_size
+    return sizes
+
+
+def report(stick, contents, titles):
+    """Return the lines that tell the teacher what the folder holds and what to do with it."""
+    sizes = contents["files"]
+    weights = ", ".join(titles) or "none, so the lessons use the bundled models; run this again for the others"
+    return [
+        f"{stick}: {len(sizes)} files, {sum(sizes.values()) / 1e6:.0f} MB, for {', '.join(contents['platforms'])}",
+        f"weights: {weights}",
+        f"now, on each computer: python{PYTHON} {stick / 'install.py'}",
+    ]
 
 
 def ask(index):
@@ -94,19 +136,26 @@ def ask(index):
 def packages(root):
     """Return what pip is to fetch: the readers' pins, and what builds the project itself."""
     lines = (root / "requirements.txt").read_text(encoding="utf8").splitlines()
-    build = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf8"))["build-system"]["requires"]
-    return [line for line in lines if "==" in line] + build + ["editables"]  # hatchling needs it for -e
+    pins = [line for line in lines if "==" in line]
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf8"))
+    return pins + project["build-system"]["requires"]
 
 
 def fetch(wheels, wanted, platform, index):
-    """Download packages with all that they need as wheels. Raises ValueError if that fails; what is there stays."""
+    """Download packages with all that they need as wheels. Raises ValueError if that fails; what is there stays.
+
+    wheels: the folder for them; wanted: requirements as pip reads them; platform: as in `fill`; index: pip's options.
+    """
     for wheel in wheels.glob("*.whl"):
         if not is_zipfile(wheel):  # cut off
             wheel.unlink()
     options = ["--python-version", PYTHON]  # packages for the first 3.11 as well as for the one that runs this
     if platform != install.HERE:
-        wanted, tags = resolve(wanted, platform, index), PLATFORMS[platform][1]
-        options += ["--no-deps", *(word for tag in tags for word in ("--platform", tag))]
+        wanted = resolve(wanted, platform, index)
+        options.append("--no-deps")
+        _, tags = PLATFORMS[platform]
+        for tag in tags:
+            options += ["--platform", tag]
     print(f"fetching the packages for {platform}, a few minutes", flush=True)
     pip = [sys.executable, "-m", "pip", "download", "-q", "--disable-pip-version-check"]
     pip += ["--only-binary=:all:", "--dest", str(wheels)]
@@ -115,41 +164,55 @@ def fetch(wheels, wanted, platform, index):
 
 
 def resolve(wanted, platform, index):
-    """Return the exact versions of all packages that another platform needs; pip knows only its own platform's."""
+    """Return the exact versions of all packages that another platform needs; pip knows only its own platform's.
+
+    Raises ValueError if uv, which knows them, is missing or finds none.
+    """
     if find_spec("uv") is None:
         raise ValueError("for another platform, uv is missing; install it with: pip install -r tests/requirements.txt")
-    options = ["--python-version", PYTHON, "--python-platform", PLATFORMS[platform][0], "--no-annotate", "--no-header"]
-    uv = [sys.executable, "-m", "uv", "pip", "compile", "-q", *options, *index, "--index-strategy=unsafe-best-match"]
-    result = subprocess.run([*uv, "-"], input="\n".join(wanted), stdout=subprocess.PIPE, encoding="utf8")
+    name, _ = PLATFORMS[platform]
+    uv = [sys.executable, "-m", "uv", "pip", "compile", "-q", "--no-annotate", "--no-header"]
+    uv += ["--python-version", PYTHON, "--python-platform", name, *index, "--index-strategy=unsafe-best-match", "-"]
+    result = subprocess.run(uv, input="\n".join(wanted), stdout=subprocess.PIPE, encoding="utf8")
     if result.returncode:
         raise ValueError(f"uv found no packages for {platform}, see above")
-    return result.stdout.split("\n")[:-1]
+    return result.stdout.splitlines()
 
 
 def copy_weights(cache):
     """Copy the checkpoints into a cache of plain files, as a stick knows no links; return the titles of those there."""
-    from huggingface_hub import constants, try_to_load_from_cache
-
     from helpers import models
 
     titles = []
-    tell = lambda sentence: print(sentence.partition(", so you see")[0], flush=True)  # the rest is for a notebook
     for name, entry in models.CHECKPOINTS.items():
-        if models.load(name, tell).name != name:
-            continue  # it has said why
-        for file in models.FILES:
-            path = Path(try_to_load_from_cache(entry["repo"], file, revision=entry["revision"]))
-            target = cache / path.relative_to(constants.HF_HUB_CACHE)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            if not target.exists() or not filecmp.cmp(path, target, shallow=False):
-                shutil.copyfile(path, target)
-        commit = target.parent.name
-        if commit != entry["revision"]:  # a branch
-            reference = target.parents[2] / "refs" / entry["revision"]
-            reference.parent.mkdir(exist_ok=True)
-            reference.write_text(commit)
-        titles.append(entry["title"])
+        if models.load(name, tell).name == name:
+            copy_checkpoint(entry, cache)
+            titles.append(entry["title"])
+        else:  # it has said why, in words that are meant for a notebook
+            print(f"{entry['title']} is left out; when that is mended, run this command again, not a cell", flush=True)
     return titles
+
+
+def tell(sentence):
+    """Show the teacher what loading a model has to say."""
+    print(f"a lesson would say: {sentence}", flush=True)
+
+
+def copy_checkpoint(entry, cache):
+    """Copy a checkpoint that lies in the hub's cache on this computer; entry: its repo and its revision."""
+    from huggingface_hub import constants, try_to_load_from_cache
+
+    for file in WEIGHTS:
+        path = Path(try_to_load_from_cache(entry["repo"], file, revision=entry["revision"]))
+        target = cache / path.relative_to(constants.HF_HUB_CACHE)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if not target.exists() or not filecmp.cmp(path, target, shallow=False):
+            shutil.copyfile(path, target)
+    snapshot = target.parent
+    if snapshot.name != entry["revision"]:  # a branch; its file in `refs` says which commit it means
+        reference = snapshot.parents[1] / "refs" / entry["revision"]
+        reference.parent.mkdir(exist_ok=True)
+        reference.write_text(snapshot.name)
 
 
 def copy_project(root, target):

@@ -1,9 +1,12 @@
 """The ledger: the card beside a measured value; the form of its entries is in test_ledger.py."""
 
+import json
+
 import pytest
+from bs4 import BeautifulSoup
+from IPython.core.formatters import DisplayFormatter
 
 from helpers import claims, language
-from lint import claims_ledger
 
 # what the cell would measure if the verdict were wrong
 CONTRARY = [
@@ -32,26 +35,54 @@ def test_bounds_refuse_a_value_that_contradicts_the_verdict(claim, value):
     assert not claims.Card(claim, value, "here").within
 
 
+def bundle(claim, value, on="here"):
+    """Return what a card shows: type → content."""
+    return DisplayFormatter().format(claims.Card(claim, value, on))[0]
+
+
 @pytest.mark.parametrize("lang", language.LANGUAGES)
 def test_card_shows_claim_value_and_verdict(lang):
     language.use(lang)
-    card = claims.Card("factor-fifty-over-twelve", 99.15, "published")._repr_mimebundle_()
+    shown = bundle("factor-fifty-over-twelve", 99.15, "published")
     entry = claims.LEDGER["factor-fifty-over-twelve"]
     for text in (entry["claim"][lang], entry["measures"][lang], language.number(99.15), language.say("claim.false")):
-        assert text in card["text/html"] and text in card["text/plain"]
-    assert 'data-within="true" data-on="published" data-value="99.15"' in card["text/html"]
-    assert claims_ledger.CARD.findall(card["text/html"])[0][:4] == (
-        "factor-fifty-over-twelve",
-        "true",
-        "published",
-        "99.15",
-    )
+        assert text in shown["text/html"] and text in shown["text/plain"]
+
+
+@pytest.mark.parametrize("lang", language.LANGUAGES)
+def test_a_screen_reader_is_told_the_language_of_a_card(lang):
+    language.use(lang)
+    card = BeautifulSoup(bundle("off-by-one", 12)["text/html"], "html.parser").find()
+    assert card["lang"] == lang and "claim" in card["class"]
+
+
+@pytest.mark.parametrize("lang", language.LANGUAGES)
+def test_a_program_reads_a_card_as_data(lang):
+    language.use(lang)
+    data = bundle("factor-fifty-over-twelve", 99.15, "published")[claims.DATA_TYPE]
+    expected = {"value": 99.15, "on": "published", "verdict": "false", "language": lang, "within": True}
+    assert data["id"] == "factor-fifty-over-twelve" and data | expected == data
+    assert data["texts"]["claim"] == claims.LEDGER["factor-fifty-over-twelve"]["claim"][lang]
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
+def test_the_data_of_a_card_are_json_for_every_value(value):
+    data = bundle("rescaled-once", value)[claims.DATA_TYPE]
+    again = json.loads(json.dumps(data, allow_nan=False))
+    assert repr(float(again["value"])) == repr(value) and again["within"] is False
+
+
+def test_a_text_of_the_ledger_is_no_html(monkeypatch):
+    entry = claims.LEDGER["off-by-one"] | {"claim": {"en": 'a < b & "c" <i>d</i>'}}
+    monkeypatch.setitem(claims.LEDGER, "off-by-one", entry)
+    card = BeautifulSoup(bundle("off-by-one", 12)["text/html"], "html.parser")
+    assert 'a < b & "c" <i>d</i>' in card.get_text() and card.i is None
 
 
 def test_value_out_of_bounds_is_shown_as_such():
-    card = claims.Card("off-by-one", 13, "here")._repr_mimebundle_()
-    assert 'data-within="false"' in card["text/html"]
-    assert "outside the expected range" in card["text/html"] and "outside the expected range" in card["text/plain"]
+    shown = bundle("off-by-one", 13)
+    assert shown[claims.DATA_TYPE]["within"] is False
+    assert "outside the expected range" in shown["text/html"] and "outside the expected range" in shown["text/plain"]
 
 
 def test_nan_is_out_of_bounds():

@@ -1,9 +1,14 @@
 """Predict, then run: choices are kept beside the notebook, and the answer is the measured one."""
 
+import html
 import json
+import subprocess
+import sys
 import threading
 
 import pytest
+from bs4 import BeautifulSoup, NavigableString
+from IPython.core.formatters import DisplayFormatter
 
 from helpers import language, predictions
 
@@ -66,14 +71,71 @@ def test_damaged_file_is_no_obstacle(folder, content):
     assert predictions.load()["growth"]["choice"] == 0
 
 
-def test_folder_that_cannot_be_written_gets_a_sentence(monkeypatch):
+@pytest.mark.parametrize("lang", language.LANGUAGES)
+def test_folder_that_cannot_be_written_gets_a_sentence_and_the_choice_stays(monkeypatch, lang):
+    """The sentence says that it counts until the kernel stops; the cell, run again, once asked anew."""
+
     def refuse(*_):
         raise PermissionError("planted")
 
+    language.use(lang)
     monkeypatch.setattr(predictions, "save", refuse)
+    question = predictions.predict("growth", 3.3, (3, 25, 75))
+    question.radio.value = 0
+    assert language.say("predict.not_kept") in question.reveal.value and language.number(3.3) in question.reveal.value
+    again = predictions.predict("growth", 3.3, (3, 25, 75))
+    assert again.radio.value == 0 and language.say("predict.not_kept") in again.reveal.value
+    again.radio.value = 1  # which is right, but not what was chosen first
+    assert language.say("predict.right") not in again.reveal.value
+    assert html.escape(language.say("predict.growth_1")) in again.reveal.value
+
+
+def test_a_file_that_cannot_be_read_is_not_replaced(folder):
+    """It may hold the choices of a whole course."""
+    (folder / "predictions.json").mkdir()
     question = predictions.predict("growth", 99.2, (3, 25, 75))
     question.radio.value = 0
-    assert language.say("predict.not_kept") in question.reveal.value and "99.2" in question.reveal.value
+    assert language.say("predict.not_kept") in question.reveal.value
+    assert predictions.predict("growth", 99.2, (3, 25, 75)).radio.value == 0
+
+
+OTHER_KERNEL = """
+from helpers.predictions import predict
+predict("growth", 99.2, (3, 25, 75)).radio.value = {choice!r}
+"""
+
+
+@pytest.mark.parametrize("choice", [1, predictions.SHOW])
+@pytest.mark.parametrize("lang", language.LANGUAGES)
+def test_of_two_kernels_with_the_same_question_the_first_choice_stays_and_the_second_is_told(folder, choice, lang):
+    language.use(lang)
+    question = predictions.predict("growth", 99.2, (3, 25, 75))  # shown before the other kernel's reader chooses
+    subprocess.run([sys.executable, "-c", OTHER_KERNEL.format(choice=choice)], check=True)
+    question.radio.value = 3
+    assert predictions.load()["growth"]["choice"] == choice
+    first = language.say("predict.show" if choice == predictions.SHOW else "predict.growth_2")
+    assert language.say("predict.elsewhere", choice=first) in html.unescape(question.reveal.value)
+    assert language.say("predict.right") not in question.reveal.value and language.number(99.2) in question.reveal.value
+    assert predictions.predict("growth", 99.2, (3, 25, 75)).radio.value == choice
+
+
+def test_the_same_choice_in_two_kernels_is_simply_judged(folder):
+    question = predictions.predict("growth", 99.2, (3, 25, 75))
+    predictions.save("growth", {"choice": 3, "answer": 3, "measured": 99.2})
+    question.radio.value = 3
+    assert language.say("predict.right") in question.reveal.value
+
+
+@pytest.mark.parametrize("lang", language.LANGUAGES)
+def test_question_answer_and_what_is_stored_say_their_language(lang):
+    language.use(lang)
+    question = predictions.predict("growth", 99.2, (3, 25, 75))
+    question.radio.value = 0
+    stored = DisplayFormatter().format(question)[0]["text/html"]
+    for shown in (stored, question.reveal.value, question.box.children[0].value):
+        soup = BeautifulSoup(shown, "html.parser")
+        for text in soup.find_all(string=lambda string: type(string) is NavigableString and string.strip()):
+            assert text.find_parent(lang=lang) is not None, text
 
 
 def test_two_notebooks_that_write_at_once_lose_nothing():
@@ -92,5 +154,7 @@ def test_a_reader_sees_one_file_and_no_lock(folder):
 
 
 def test_reader_without_a_kernel_sees_question_answers_and_the_measured_one():
-    shown = predictions.predict("growth", 99.2, (3, 25, 75))._repr_mimebundle_()["text/html"]
-    assert language.say("predict.growth") in shown and shown.count("<li>") == 4 and "99.2" in shown
+    shown, _ = DisplayFormatter().format(predictions.predict("growth", 99.2, (3, 25, 75)))
+    page, text = shown["text/html"], shown["text/plain"]
+    assert language.say("predict.growth") in page and page.count("<li>") == 4 and "99.2" in page
+    assert language.say("predict.growth") in text and len(text.splitlines()) == 6 and "99.2" in text

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import classroom
-from course import collecting, predictions_page
+from course import predictions_page
 from helpers import language, predictions
 from helpers.language import LANGUAGES, say
 from notebook_files import layout
@@ -171,17 +171,43 @@ def test_what_a_lesson_writes_is_what_is_read(tmp_path, monkeypatch):
         ("in/Ada/notebooks/de/predictions.json", "Ada"),
         ("in/Ada~2/predictions.json", "Ada"),
         ("in/Åsa Öberg_12_assignsubmission_file_/predictions.json", "Åsa_Öberg"),
+        ("in/Sven de la Cruz/predictions.json", "Sven_de_la_Cruz"),
         ("in/predictions_ada_lovelace.json", "ada_lovelace"),
         ("in/ada-predictions (1).json", "ada"),
-        ("in/predictions (1).json", "predictions (1)"),
     ],
 )
 def test_who_predicted(tmp_path, path, student):
-    (tmp_path / path).parent.mkdir(parents=True)
-    (tmp_path / path).write_text("{}")
-    assert [collecting.predictor_of(*found) for found in collecting.files_of([tmp_path / "in"], tmp_path / "room")] == [
-        student
-    ]
+    put(tmp_path, Path(path).parent, Path(path).name, growth=entry(1))
+    students, report, good = predictions_page.read([tmp_path / "in"])
+    assert good and not report and list(students) == [student]
+
+
+@pytest.mark.parametrize(
+    "places",
+    [
+        ["Anna S_12_assignsubmission_file_/predictions.json", "Anna S_13_assignsubmission_file_/predictions.json"],
+        [
+            "Participant_12_assignsubmission_file_/predictions.json",
+            "Participant_13_assignsubmission_file_/predictions.json",
+        ],
+        ["Jan de Vries/predictions.json", "Jan Vries/predictions.json"],
+        ["Li/predictions.json", "Li En/predictions.json"],
+        ["Åsa/predictions.json", "Åsa (2)/predictions.json"],
+        ["predictions (1).json", "predictions (2).json"],
+    ],
+)
+def test_the_choices_of_two_students_are_two_choices(tmp_path, places):
+    for number, place in enumerate(places):
+        put(tmp_path / "in", Path(place).parent, Path(place).name, growth=entry(number))
+    students, *_ = predictions_page.read([tmp_path / "in"])
+    assert sorted(entries["growth"]["choice"] for entries in students.values()) == [0, 1]
+
+
+def test_a_loose_file_among_the_folders_of_students_is_named_and_the_page_is_made(room, tmp_path):
+    (room / "predictions.json").write_text(json.dumps({"growth": entry(0)}))
+    page, report, good = shown([room], tmp_path)
+    assert not good and "4 students" in report[-1]
+    assert any("in/predictions.json: skipped, put it in a folder" in Path(line).as_posix() for line in report)
 
 
 def test_of_two_files_of_a_student_the_first_choice_counts(tmp_path):

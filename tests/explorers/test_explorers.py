@@ -5,13 +5,17 @@ import itertools
 import json
 import re
 import threading
-from functools import lru_cache
 from pathlib import Path
 
 import pytest
+from bs4 import BeautifulSoup
+from huggingface_hub import constants
+from IPython.core.formatters import DisplayFormatter
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from helpers import explorers, figures, language, models
+from helpers.explorers import base
+from helpers.trace import trace
 
 SHORT = "Tea, ä"  # seven bytes
 
@@ -24,6 +28,12 @@ def explorer():
 def set_all(explorer, **values):
     for name, value in values.items():
         explorer.controls[name].value = value
+
+
+def drawn_lines(explorer):
+    """Return the lines of the picture; the first is the stream, the last the published curve."""
+    (axes,) = explorer.picture.figure.axes
+    return axes.lines
 
 
 @pytest.mark.parametrize("lang", language.LANGUAGES)
@@ -48,26 +58,26 @@ def test_every_combination_of_options_gives_a_picture_and_its_text(model, lang):
 
 def test_the_text_states_the_numbers_of_the_trace(explorer):
     model = models.load("bundled/ln-pre")
-    lengths = explorers.trace(model.decoder, model.encode(SHORT)).lengths()[:, -1]
+    lengths = trace(model.decoder, model.encode(SHORT)).lengths()[:, -1]
     for value in (lengths[0], lengths[2], lengths[12], lengths[24]):
         assert language.number(value) in explorer.picture.alt
 
 
 def test_the_line_in_the_picture_has_the_25_points_of_the_trace(explorer):
-    line = explorer._lines["stream"]
+    line = drawn_lines(explorer)[0]
     model = models.load("bundled/ln-pre")
-    lengths = explorers.trace(model.decoder, model.encode(SHORT)).lengths()[:, -1]
+    lengths = trace(model.decoder, model.encode(SHORT)).lengths()[:, -1]
     assert list(line.get_xdata()) == [i / 2 for i in range(25)]
     assert line.get_ydata() == pytest.approx(lengths.tolist())
 
 
 def test_the_reference_is_the_published_curve_and_follows_quantity_and_position(explorer):
     set_all(explorer, reference=True)
-    assert explorer._lines["published"].get_ydata()[-1] == pytest.approx(456.1)
+    assert drawn_lines(explorer)[-1].get_ydata()[-1] == pytest.approx(456.1)
     set_all(explorer, quantity="rms")
-    assert explorer._lines["published"].get_ydata()[-1] == pytest.approx(456.1 / 768**0.5)
+    assert drawn_lines(explorer)[-1].get_ydata()[-1] == pytest.approx(456.1 / 768**0.5)
     set_all(explorer, token=0)
-    assert explorer._lines["published"].get_ydata()[-1] == pytest.approx(384 / 768**0.5)
+    assert drawn_lines(explorer)[-1].get_ydata()[-1] == pytest.approx(384 / 768**0.5)
 
 
 def test_a_picture_seen_before_is_not_drawn_again(explorer, monkeypatch):
@@ -78,9 +88,9 @@ def test_a_picture_seen_before_is_not_drawn_again(explorer, monkeypatch):
     assert explorer.image.value == first and explorer.error is None
 
 
-def test_memory_of_pictures_is_bounded(explorer, monkeypatch):
-    assert explorer._draw.cache_info().maxsize == 300  # of about 40 kB each
-    explorer._draw = lru_cache(3)(explorer._draw.__wrapped__)
+def test_memory_of_pictures_is_bounded(monkeypatch):
+    monkeypatch.setattr(base, "KEPT", 3)
+    explorer = explorers.residual_stream("bundled/ln-pre", prompt=SHORT)
     for token in range(7):
         set_all(explorer, token=token)
     drawn = []
@@ -154,8 +164,9 @@ def test_an_exception_becomes_one_sentence_and_is_kept_for_the_tests(explorer, m
     assert "ZeroDivisionError" in explorer.message.value and explorer.image.value == before
 
 
-def test_gpt2_without_a_network_is_drawn_from_the_bundled_model_and_says_so(monkeypatch):
-    monkeypatch.setattr(models, "_checkpoint", lambda *_, **__: (_ for _ in ()).throw(OSError("planted")))
+def test_gpt2_without_a_network_is_drawn_from_the_bundled_model_and_says_so(monkeypatch, tmp_path):
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
     explorer = explorers.residual_stream("gpt2", prompt=SHORT)
     assert "GPT-2 small could not be loaded" in explorer.message.value
     assert explorer.picture.alt.startswith("bundled: LayerNorm, pre-norm")
@@ -178,9 +189,18 @@ def test_changes_from_several_threads_end_in_the_last_state(explorer):
 
 
 def test_reader_without_a_kernel_gets_picture_and_text(explorer):
-    bundle = explorer._repr_mimebundle_()
-    assert set(bundle) >= {"application/vnd.jupyter.widget-view+json", "text/html", "text/plain"}
-    assert bundle["text/plain"] == explorer.picture.alt and "<img alt=" in bundle["text/html"]
+    data, metadata = DisplayFormatter().format(explorer)
+    assert set(data) >= {"application/vnd.jupyter.widget-view+json", "text/html", "image/png", "text/plain"}
+    assert data["text/plain"] == explorer.picture.alt and "<img alt=" in data["text/html"]
+    assert data["image/png"] in data["text/html"] and metadata["image/png"]["alt"] == explorer.picture.alt
+
+
+@pytest.mark.parametrize("lang", language.LANGUAGES)
+def test_picture_and_message_say_their_language(lang):
+    language.use(lang)
+    explorer = explorers.residual_stream("bundled/ln-pre", prompt=SHORT)
+    assert BeautifulSoup(explorer.image.value, "html.parser").img["lang"] == lang
+    assert BeautifulSoup(explorer.message.value, "html.parser").find(role="status")["lang"] == lang
 
 
 def test_equal_input_gives_equal_bytes():
@@ -189,7 +209,7 @@ def test_equal_input_gives_equal_bytes():
 
 
 def test_published_figures_are_the_ones_in_the_file():
-    folder = Path(figures.__file__).parent / "bundled"
+    folder = Path(figures.__file__).parent / "models" / "bundled"
     published = json.loads((folder / "gpt2_small_published_norms.json").read_text())
     assert figures.published_curve(0) == published["sources"]["submarat"]["position_0"]
     assert figures.published_curve(1) == figures.published_curve(3) != figures.published_curve(0)
@@ -198,12 +218,12 @@ def test_published_figures_are_the_ones_in_the_file():
 
 def test_axis_follows_the_lines_after_every_change(explorer):
     """set_ylim turns autoscaling off, so a kept figure once stayed at its first scale."""
-    axes = explorer._axes
+    (axes,) = explorer.picture.figure.axes
     states = [{"token": 0}, {"quantity": "rms"}, {"axis": "log"}, {"reference": False}, {"placement": "post"}]
     states += [{"axis": "linear"}, {"quantity": "length"}, {"reference": True}, {"token": 3}]
     for state in states:
         set_all(explorer, **state)
-        shown = [y for line in explorer._lines.values() for y in line.get_ydata()]
+        shown = [y for line in drawn_lines(explorer) for y in line.get_ydata()]
         low, high = axes.get_ylim()
         assert max(shown) < high < 3 * max(shown), state
         assert low <= min(shown) and (explorer.controls["axis"].value == "linear" or low > min(shown) / 3), state

@@ -5,6 +5,8 @@ import html
 import re
 
 import pytest
+from bs4 import BeautifulSoup
+from IPython.core.formatters import DisplayFormatter
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
@@ -100,12 +102,52 @@ def test_picture_escapes_its_text():
     assert html.unescape(re.search(r'alt="([^"]*)"', image)[1]) == 'a "quoted" <b>'
 
 
-def test_what_is_stored_is_a_png_in_an_image_with_alternative_text():
+def bundle(shown):
+    """Return what the kernel sends of an object: (content by MIME type, metadata)."""
+    return DisplayFormatter().format(shown)
+
+
+def empty_picture(alt="what it shows"):
     with figures.drawing:
-        picture = figures.render(figures.new_axes("axis.block", "axis.length")[0], "what it shows")
-    shown = picture._repr_mimebundle_()["text/html"]
+        return figures.render(figures.new_axes("axis.block", "axis.length")[0], alt)
+
+
+def test_what_is_stored_is_a_png_in_an_image_with_alternative_text():
+    picture = empty_picture()
+    shown = bundle(picture)[0]["text/html"]
     assert 'alt="what it shows"' in shown
     data = base64.b64decode(re.search(r"data:image/png;base64,([^\"]+)", shown)[1])
     width = int.from_bytes(data[16:20])
     assert data[:4] == b"\x89PNG" and width == int(144 * 7.2)
     assert "data:image/svg+xml" in picture.img(), "the widgets' picture stays sharp at every size"
+
+
+def test_what_knows_no_html_gets_the_same_png_with_its_text():
+    data, metadata = bundle(empty_picture('a "quoted" text'))
+    assert data["image/png"] in data["text/html"]
+    assert base64.b64decode(data["image/png"])[:4] == b"\x89PNG"
+    assert metadata["image/png"] == {"alt": 'a "quoted" text', "width": 691, "height": 403}
+    assert data["text/plain"] == 'a "quoted" text'
+
+
+@pytest.mark.parametrize("lang", language.LANGUAGES)
+def test_a_picture_says_the_language_of_its_text(lang):
+    language.use(lang)
+    picture = empty_picture()
+    language.use("en")
+    for shown in (picture.img(), bundle(picture)[0]["text/html"]):
+        assert BeautifulSoup(shown, "html.parser").img["lang"] == lang
+
+
+@pytest.mark.parametrize("lang", language.LANGUAGES)
+def test_a_table_says_its_language_and_every_cell(monkeypatch, lang):
+    shown = []
+    monkeypatch.setattr(figures, "display", lambda data, raw: shown.append(data))
+    language.use(lang)
+    figures.table("claim.table_head", [["a < b", "c", "1,5"], ["d", "e", "2"]])
+    [data] = shown
+    table = BeautifulSoup(data["text/html"], "html.parser").table
+    assert table["lang"] == lang
+    assert [cell.get_text() for cell in table.select("th")] == language.say("claim.table_head").split(" | ")
+    assert [cell.get_text() for cell in table.select("td")] == ["a < b", "c", "1,5", "d", "e", "2"]
+    assert data["text/markdown"].splitlines()[2] == "| a < b | c | 1,5 |", "LaTeX takes the Markdown"

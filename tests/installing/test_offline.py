@@ -14,7 +14,8 @@ from huggingface_hub import close_session, constants
 
 import install
 import offline
-from helpers import models
+from helpers import language, models
+from notebook_files.layout import LANGUAGES
 from tests.support import loopback_hub as loopback
 
 # a network of its own, in which only this machine exists, and a list of all addresses that a process turns to
@@ -81,7 +82,7 @@ def sentence(key, lang="de", **values):
 @programs
 @same_python
 def test_a_lesson_runs_where_no_network_is_and_none_is_asked_for(stick, tmp_path):
-    folder, log = tmp_path / "my lessons", tmp_path / "addresses"
+    folder, log = tmp_path / "Kurs Müller (2)", tmp_path / "addresses"
     result, asked = cut_off(log, sys.executable, "-I", stick / "install.py", folder)
     assert result.returncode == 0, result.stdout + result.stderr
     assert not asked
@@ -117,7 +118,10 @@ def test_stick_holds_no_links_no_solutions_and_only_names_that_windows_knows(sti
     assert not [name for name in names if re.search(r'[<>:"|?*\\]|/(solutions|\.|__pycache__)', name)]
     for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", (stick / "project/README.md").read_text(encoding="utf8")):
         assert (stick / "project" / target).exists(), target
-    assert {"project/notebooks/de/assignments/02_rmsnorm.ipynb", "project/helpers/bundled/ln-pre.safetensors"} <= names
+    assert {
+        "project/notebooks/de/assignments/02_rmsnorm.ipynb",
+        "project/helpers/models/bundled/ln-pre.safetensors",
+    } <= names
     assert max((stick / name).stat().st_size for name in names) < 2**32  # FAT
     assert contents["lang"] == "sv" and list(contents["platforms"]) == [install.HERE]
 
@@ -133,7 +137,8 @@ def test_weights_lie_on_the_stick_as_plain_files_and_are_checked_where_they_are_
     }
     pins = {"gpt2": loopback.checkpoint(folders["gpt2"], repos["gpt2"], "bundled/ln-pre")}
     pins["gpt1"] = loopback.checkpoint(folders["gpt1"], repos["gpt1"], "bundled/ln-post", "main", pinned=False)
-    monkeypatch.setattr(models, "CHECKPOINTS", pins)
+    for name, entry in pins.items():
+        monkeypatch.setitem(models.CHECKPOINTS, name, entry)
     cache = tmp_path / "stick" / "weights" / "hub"
     with loopback.Hub({repos[name]: folder for name, folder in folders.items()}) as server:
         close_session()
@@ -158,13 +163,21 @@ def test_weights_lie_on_the_stick_as_plain_files_and_are_checked_where_they_are_
 # what goes wrong
 
 
-def test_weights_that_cannot_be_fetched_are_named_with_the_reason_and_no_cell(tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_weights_that_cannot_be_fetched_are_named_with_the_reason(lang, tmp_path, monkeypatch, capsys):
+    """The sentence is the lesson's and comes whole, whatever its language and its words; then, what to do here."""
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    language.use(lang)
+    sentences = []
+    for name in models.CHECKPOINTS:
+        models.load(name, sentences.append)
     assert offline.copy_weights(tmp_path / "stick") == []
-    told = capsys.readouterr().out.split("\n")
-    assert told[0].startswith("GPT-2 small could not be loaded (") and told[0].endswith(")") and len(told) == 3
-    assert "cell" not in "".join(told)
+    told = capsys.readouterr().out.splitlines()
+    assert len(told) == 2 * len(sentences)
+    assert all(line.endswith(sentence) for line, sentence in zip(told[::2], sentences))
+    for line, entry in zip(told[1::2], models.CHECKPOINTS.values()):
+        assert line.startswith(entry["title"]) and "run this command again" in line
 
 
 def test_pip_is_quiet_and_shows_its_errors(tmp_path, capfd):
@@ -207,8 +220,11 @@ def test_a_break_leaves_a_stick_that_says_so_and_can_be_filled_on(light, tmp_pat
 
 def test_a_wheel_that_was_cut_off_is_fetched_anew(tmp_path, monkeypatch):
     (tmp_path / "half-1.0-py3-none-any.whl").write_bytes(b"PK\3\4 half")
-    run = lambda *_, **__: subprocess.CompletedProcess([], 1)
-    monkeypatch.setattr(subprocess, "run", run)
+
+    def fail(*_, **__):
+        return subprocess.CompletedProcess([], 1)
+
+    monkeypatch.setattr(subprocess, "run", fail)
     with pytest.raises(ValueError, match="pip could not fetch"):
         offline.fetch(tmp_path, ["half==1.0"], install.HERE, [])
     assert not os.listdir(tmp_path)
@@ -290,15 +306,22 @@ def test_installation_that_is_stopped_leaves_nothing(light, tmp_path, monkeypatc
 
 
 def test_installer_speaks_the_three_languages_and_needs_the_standard_library_only():
-    english, *others = install.TEXTS.values()
-    fields = lambda texts: {key: sorted(re.findall(r"\{\w+\}", text)) for key, text in texts.items()}
-    assert list(install.TEXTS) == ["en", "de", "sv"] and all(fields(texts) == fields(english) for texts in others)
+    assert list(install.TEXTS) == ["en", "de", "sv"]
+    fields = []
+    for texts in install.TEXTS.values():
+        fields.append({key: sorted(re.findall(r"\{\w+\}", text)) for key, text in texts.items()})
+    assert fields[0] == fields[1] == fields[2]
     code = Path(install.__file__).read_text(encoding="utf8")
     assert set(re.findall(r"^(?:import|from) (\w+)", code, re.M)) <= sys.stdlib_module_names
 
 
-def test_windows_gets_a_start_file_of_its_own():
-    assert "HF_HUB_OFFLINE=1" in install.WINDOWS_START and r".venv\Scripts\python" in install.WINDOWS_START
+def test_windows_gets_a_start_file_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.setattr(install, "WINDOWS", True)
+    start = install.write_start(tmp_path, "sv")
+    lines = start.read_text().splitlines()
+    assert start.name == "start.bat" and "@set HF_HUB_OFFLINE=1" in lines
+    assert '@set "HF_HOME=%~dp0weights"' in lines  # as one word, also below a folder with & or parentheses
+    assert lines[-1].startswith(r"@.venv\Scripts\python -m jupyterlab ") and "notebooks/sv/" in lines[-1]
 
 
 def test_an_index_that_does_not_answer_is_named_before_pip_waits_for_it(tmp_path, monkeypatch):

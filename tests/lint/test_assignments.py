@@ -77,10 +77,8 @@ def test_an_assignment_that_is_not_made_from_its_solution_is_one_finding(course,
     plant, says = STALE[change]
     plant(course)
     found = [f for f in all_findings.check(course.root) if "classroom.py release" in f]
-    assert found == [
-        f"notebooks/sv/{ASSIGNMENT}{says}; assignments are not edited: change notebooks/sv/{SOLUTION}, "
-        "then run python tools/classroom.py release"
-    ]
+    [line] = found
+    assert line.startswith(f"notebooks/sv/{ASSIGNMENT}{says}; ") and f"change notebooks/sv/{SOLUTION}" in line
 
 
 def test_an_assignment_that_only_english_lacks_is_one_finding_and_no_fault_of_the_others(course):
@@ -88,6 +86,13 @@ def test_an_assignment_that_only_english_lacks_is_one_finding_and_no_fault_of_th
     found = [f for f in all_findings.check(course.root) if "notebooks.py nav" not in f]
     assert found == [f"notebooks/en/{ASSIGNMENT}: missing; run python tools/classroom.py release"]
     assert sync.sync(course.root, course.books()) == (["nothing to do"], True)
+
+
+@pytest.mark.parametrize("worth", ["2", None, [2], True])
+def test_points_that_are_no_number_are_found(course, worth):
+    settings = {"grade": True, "points": worth, "grade_id": "picture"}
+    on_cell("en", "picture", lambda cell: cell.metadata.update(nbgrader=settings), SOLUTION)(course)
+    assert any("#picture" in line and "write a number" in line for line in all_findings.check(course.root))
 
 
 @pytest.mark.parametrize(("id_", "old", "new"), [("picture", "2 * x", "x + x"), ("picture", "== 2", "== 2.0")])
@@ -99,10 +104,7 @@ def test_what_students_do_not_get_may_change_in_a_solution(course, id_, old, new
 def test_settings_of_nbgrader_that_differ_from_the_original_are_said_before_the_release(course):
     on_cell("de", "picture", points, SOLUTION)(course)
     first, second = all_findings.check(course.root)
-    assert first == (
-        f"notebooks/de/{SOLUTION}#picture (def f(x):): nbgrader’s settings differ from the original: points 3, not 2; "
-        "run python tools/notebooks.py sync, which copies them"
-    )
+    assert first.startswith(f"notebooks/de/{SOLUTION}#picture") and "points 3, not 2" in first and "sync" in first
     assert "classroom.py release" in second
 
 

@@ -11,7 +11,7 @@ from helpers import gpt, models
 from helpers.language import LANGUAGES
 from training import bundled_family
 
-BUNDLED = Path(gpt.__file__).parent / "bundled"
+BUNDLED = Path(gpt.__file__).parent / "models" / "bundled"
 FAMILY = bundled_family.FAMILY
 
 

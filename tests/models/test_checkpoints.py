@@ -101,6 +101,11 @@ def test_models_of_full_size_agree_at_every_point(kind):
     assert [p.data_ptr() for p in back.parameters()] == [p.data_ptr() for p in model.parameters()]
 
 
+def places(module):
+    """Return where in memory each tensor of a module is."""
+    return {name: tensor.data_ptr() for name, tensor in module.state_dict().items()}
+
+
 @pytest.mark.parametrize("kind", ARCHITECTURES)
 def test_loading_and_the_way_back_share_the_memory(kind):
     shape = {"vocab_size": 100, "n_positions": 16, "n_embd": 24, "n_layer": 3, "n_head": 4}
@@ -111,7 +116,6 @@ def test_loading_and_the_way_back_share_the_memory(kind):
         decoder = load(model)
         back = checkpoints.to_transformers(decoder)
         assert type(back) is type(model) and not back.training
-        places = lambda module: {name: p.data_ptr() for name, p in module.state_dict().items()}
         assert places(back) == places(model)
         assert set(places(decoder).values()) == set(places(model).values())
         with torch.no_grad():
@@ -183,12 +187,104 @@ def test_a_checkpoint_that_does_not_fit_is_refused(kind, changes):
         checkpoints.decoder_from_transformers(model.state_dict(), model.config.to_dict() | changes)
 
 
-def test_a_missing_tensor_is_named():
-    model = build("gpt2", 0, **SHAPE)
-    tensors = model.state_dict()
-    del tensors["transformer.h.0.ln_2.bias"]
-    with pytest.raises(ValueError, match=r"h\.0\.ln_2\.bias is missing"):
-        checkpoints.decoder_from_transformers(tensors, model.config.to_dict())
+def checkpoint(kind="gpt2", layers=1):
+    """Return (tensors, settings) of a small random checkpoint, without the prefix."""
+    model = build(kind, 0, **SHAPE | {"n_layer": layers})
+    return dict(model.transformer.state_dict()), model.config.to_dict()
+
+
+@pytest.mark.parametrize("kind", ARCHITECTURES)
+def test_a_file_with_more_or_fewer_blocks_than_the_config_says_is_refused(kind):
+    """A third block was ignored, and the logits were off by 0.74."""
+    tensors, settings = checkpoint(kind, layers=3)
+    for layers in (2, 4):
+        with pytest.raises(ValueError, match=f"holds 3 blocks, but config.json says n_layer = {layers}"):
+            checkpoints.decoder_from_transformers(tensors, settings | {"n_layer": layers})
+
+
+@pytest.mark.parametrize("kind", ARCHITECTURES)
+def test_a_missing_tensor_is_named(kind):
+    tensors, settings = checkpoint(kind)
+    for name in tensors:
+        fewer = {other: tensor for other, tensor in tensors.items() if other != name}
+        with pytest.raises(ValueError, match=rf"{name} is missing"):
+            checkpoints.decoder_from_transformers(fewer, settings)
+
+
+@pytest.mark.parametrize("name", ("score.weight", "h.0.crossattention.c_attn.weight", "h.0.attn.c_attn.weight_scale"))
+def test_a_tensor_too_many_is_named(name):
+    tensors, settings = checkpoint()
+    with pytest.raises(ValueError, match=f"no place for the tensor {name}"):
+        checkpoints.decoder_from_transformers(tensors | {name: torch.ones(1)}, settings)
+
+
+def test_a_final_norm_in_a_post_norm_file_is_named():
+    tensors, settings = checkpoint("openai-gpt")
+    with pytest.raises(ValueError, match=r"no place for the tensor ln_f\.weight"):
+        checkpoints.decoder_from_transformers(tensors | {"ln_f.weight": torch.ones(8)}, settings)
+
+
+def test_masks_and_a_tied_output_matrix_are_not_too_many():
+    tensors, settings = checkpoint()
+    mask = torch.ones(8, 8).tril().bool()[None, None]
+    old = tensors | {"h.0.attn.bias": mask, "h.0.attn.masked_bias": torch.tensor(-1e4)}
+    old["lm_head.weight"] = tensors["wte.weight"].clone()
+    ids = torch.randint(20, (1, 8))
+    expected = checkpoints.decoder_from_transformers(tensors, settings)(ids)
+    assert torch.equal(checkpoints.decoder_from_transformers(old, settings)(ids), expected)
+
+
+def test_an_output_matrix_of_its_own_is_refused():
+    tensors, settings = checkpoint()
+    with pytest.raises(ValueError, match="lm_head.weight differs from the token embedding"):
+        checkpoints.decoder_from_transformers(tensors | {"lm_head.weight": tensors["wte.weight"] + 1}, settings)
+
+
+def test_a_tensor_with_and_without_the_prefix_is_refused():
+    tensors, settings = checkpoint()
+    twice = tensors | {"transformer.wte.weight": tensors["wte.weight"] + 1}
+    with pytest.raises(ValueError, match="wte.weight is there twice"):
+        checkpoints.decoder_from_transformers(twice, settings)
+
+
+@pytest.mark.parametrize("dtype", (torch.int8, torch.int64, torch.bool), ids=str)
+def test_tensors_of_whole_numbers_are_refused(dtype):
+    for name in ("wte.weight", "h.0.mlp.c_fc.weight", "ln_f.bias"):
+        tensors, settings = checkpoint()
+        tensors[name] = tensors[name].to(dtype)
+        with pytest.raises(ValueError, match=f"{name} holds {dtype}; weights are floating-point"):
+            checkpoints.decoder_from_transformers(tensors, settings)
+
+
+def test_a_tensor_of_another_shape_is_named_with_both_shapes():
+    tensors, settings = checkpoint()
+    for name, wrong, right in (
+        ("h.0.mlp.c_fc.weight", (32, 8), r"\(8, 32\)"),
+        ("h.0.mlp.c_fc.weight", (32,), r"\(8, 32\)"),
+        ("ln_f.weight", (1, 8), r"\(8,\)"),
+    ):
+        with pytest.raises(ValueError, match=f"{name} has the shape .* should be {right}"):
+            checkpoints.decoder_from_transformers(tensors | {name: torch.ones(wrong)}, settings)
+
+
+@pytest.mark.parametrize("field", ("vocab_size", "n_positions", "n_embd", "n_layer", "n_head", "layer_norm_epsilon"))
+def test_a_field_of_the_config_that_is_missing_or_no_number_is_named(field):
+    tensors, settings = checkpoint()
+    rest = {name: value for name, value in settings.items() if name != field}
+    with pytest.raises(ValueError, match=f"no field {field}"):
+        checkpoints.decoder_from_transformers(tensors, rest)
+    for wrong in ("8", None, [8], -1, 8.5, True):
+        with pytest.raises(ValueError, match=f"{field} in config.json should be a"):
+            checkpoints.decoder_from_transformers(tensors, rest | {field: wrong})
+
+
+def test_a_config_that_is_no_object_or_names_no_type_is_refused():
+    tensors, settings = checkpoint()
+    with pytest.raises(ValueError, match="not a list"):
+        checkpoints.decoder_from_transformers(tensors, [settings])
+    for kind in (None, ["gpt2"], "llama"):
+        with pytest.raises(ValueError, match="reads: gpt2, openai-gpt"):
+            checkpoints.decoder_from_transformers(tensors, settings | {"model_type": kind})
 
 
 @pytest.mark.parametrize("part", ("h.0.ln_1.weight", "h.0.ln_2.bias", "h.0.attn.c_attn.bias", "h.0.mlp.c_fc.weight"))

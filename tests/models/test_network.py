@@ -1,7 +1,7 @@
 """The real checkpoints, with a network: `python -m pytest -m network -s`. Downloads 1 GB if the cache is empty.
 
 Expected figures: shared facts of the project, derived from published ones; GPT-1's revision and hash are printed,
-so that they can be pinned in `helpers/models.toml`.
+so that they can be pinned in `helpers/models/checkpoints.toml`.
 """
 
 import hashlib
@@ -127,3 +127,13 @@ def test_gpt1_stays_flat(gpt1):
     print("GPT-1, last token:", [round(length, 1) for length in after_block.tolist()])
     assert found.final is None
     assert after_block.max() / after_block.min() < 5  # GPT-2 small: 9
+
+
+def test_a_repository_by_its_name():
+    told = []
+    model = models.load("HuggingFaceTB/SmolLM2-135M", tell=told.append)
+    assert model.name == "HuggingFaceTB/SmolLM2-135M", told
+    print(told[-1])
+    lengths = trace(model.decoder, model.encode(PROMPT)).lengths()
+    assert lengths.shape[0] == 2 * 30 + 1
+    assert lengths[:, 0].max() > 10_000  # the first token carries a massive activation

@@ -1,12 +1,14 @@
 """The links in the README, in a small tree of its own."""
 
 import re
+import shutil
+import subprocess
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-import binder_links
 import notebooks
+from notebook_files import binder_links
 from notebook_files.layout import LANGUAGES, ROOT
 
 README = "# Title\n\nBefore.\n\n<!-- badges -->\nHow to.\n<!-- /badges -->\n\nAfter.\n"
@@ -53,7 +55,40 @@ def test_class_links_fetch_the_repository_and_open_each_lesson_and_assignment(ro
         for language in LANGUAGES
         for lesson in ("01_layernorm", "02_rmsnorm", "assignments/01_layernorm")
     ]
-    assert all(query == {"repo": ["https://github.com/anna/lessons"], "branch": ["main"]} for query in queries)
+    assert all(query["repo"] == ["https://github.com/anna/lessons"] for query in queries)
+
+
+def branches(root):
+    """Return the branches that the class links fetch."""
+    queries = [parse_qs(urlsplit(link).query) for link in links(written(root)[1]) if "mybinder" not in link]
+    return {query["branch"][0] for query in queries}
+
+
+@pytest.mark.parametrize("branch", ["autumn-2026", "class/7b", "åk-9"])
+def test_class_links_fetch_the_branch_that_is_named(root, branch):
+    with pytest.raises(SystemExit) as caught:
+        notebooks.main(["badges", "anna/lessons", "--hub", "https://hub.example.org", "--branch", branch], root)
+    assert caught.value.code == 0 and branches(root) == {branch}
+
+
+def test_without_a_name_class_links_fetch_the_branch_of_the_checkout(root):
+    subprocess.run(["git", "init", "-q", "-b", "autumn", root], check=True)
+    binder_links.badges(root, "anna/lessons", "https://hub.example.org")
+    assert branches(root) == {"autumn"}
+
+
+@pytest.mark.parametrize("branch", ["", "a b", "-a", "a..b", "a/", "a:b", "a\nb"])
+def test_what_is_no_branch_is_refused(root, branch):
+    with pytest.raises(ValueError, match="not the name of a branch"):
+        binder_links.badges(root, "anna/lessons", "https://hub.example.org", branch)
+    assert (root / "README.md").read_text() == README
+
+
+def test_a_language_without_lessons_is_named(root):
+    shutil.rmtree(root / "notebooks" / "sv")
+    with pytest.raises(ValueError, match="no lessons in notebooks/sv"):
+        binder_links.badges(root, "anna/lessons")
+    assert (root / "README.md").read_text() == README
 
 
 def test_again_changes_nothing_and_another_address_replaces_all(root):
@@ -69,7 +104,7 @@ def test_again_changes_nothing_and_another_address_replaces_all(root):
     ["", "anna", "anna/", "/lessons", "a/b/c", "https://github.com/anna/lessons", "anna/lessons.git", "anna/..",
      "an na/lessons", "anna/les)sons", "anna/lessons\n", "-anna/lessons", "anna/lektiönen"],
 )  # fmt: skip
-def test_what_is_no_repository_is_refused_in_one_sentence(repository, root, capsys):
+def test_what_is_no_repository_is_refused_in_one_sentence(repository, root):
     with pytest.raises(SystemExit) as caught:
         notebooks.main(["badges", "--", repository], root)
     assert repr(repository) in caught.value.code and "\n" not in caught.value.code
@@ -98,8 +133,3 @@ def test_the_command(root):
         notebooks.main(["badges", "anna/lessons", "--hub", "http://hub.example.org"], root)
     assert caught.value.code == 0
     assert links(written(root)[1])
-
-
-def test_the_words_exist_in_all_languages():
-    assert {frozenset(texts) for texts in binder_links.TEXTS.values()} == {frozenset(binder_links.TEXTS["en"])}
-    assert tuple(binder_links.TEXTS) == LANGUAGES

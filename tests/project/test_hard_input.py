@@ -1,4 +1,4 @@
-"""Hard input: whatever a reader types, gives or has on the machine ends in the right result or in one clear sentence."""
+"""Hard input: whatever a reader types, gives or has on the machine ends in the right result or in one sentence."""
 
 import itertools
 import json
@@ -16,10 +16,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from helpers import checks, claims, experiments, explorers, figures, language, models, norms, predictions, race
-from helpers.gpt import Config
+from helpers import claims, experiments, explorers, figures, language, models, norms, predictions, race
+from helpers.activities import check as checks
 from helpers.language import LANGUAGES, catalogue, say
-from helpers.trace import UnknownDecoder, trace
 from tests.activities.test_checks import verdict
 from tests.support import browser
 
@@ -110,11 +109,13 @@ def test_five_thousand_words_are_cut_and_the_reader_is_told(reader):
     ]
     + [np.array([1, 2]), torch.tensor(1), {"a": 1}],
 )
-def test_a_model_name_that_is_none_opens_no_file_and_gets_a_sentence(monkeypatch, reader, name):
+def test_a_model_name_that_is_none_gets_a_sentence(reader, name):
     """An array once got numpy's sentence about the truth of arrays."""
-    monkeypatch.setattr(models, "safe_open", lambda *_: pytest.fail("a file was opened"))
     language.use(reader)
-    with pytest.raises(ValueError, match=sentence("load.unknown", name=str(name), names=", ".join(models.NAMES))):
+    expected = sentence("load.not_a_decoder", kind=type(name).__name__)
+    if isinstance(name, str):
+        expected = sentence("load.unknown", name=name, names=", ".join(models.NAMES))
+    with pytest.raises(ValueError, match=expected):
         models.load(name)
 
 
@@ -131,8 +132,6 @@ def test_a_claim_that_is_none_gets_a_sentence(reader, claim):
 @pytest.mark.parametrize(
     ("start", "name"),
     [
-        (lambda: explorers.residual_stream("gpt-2"), "gpt-2"),
-        (lambda: explorers.residual_stream(None), None),
         (lambda: explorers.residual_stream("bundled/ln-pre", "post-norm"), "post-norm"),
         (lambda: explorers.placement("pre", "batchnorm"), "batchnorm"),
         (lambda: explorers.placement(layers=3), 3),
@@ -163,67 +162,12 @@ def test_a_language_that_is_none_gets_a_sentence_and_the_old_one_stays(reader, o
 @READERS
 def test_other_names_get_a_sentence(reader):
     language.use(reader)
-    for key, names, function in (
-        ("placement.unknown", "pre, post, sandwich, deepnorm, output, none", lambda x: Config(1, 1, 4, 1, 2, x)),
-        ("norm.unknown", "layernorm, rmsnorm", lambda x: Config(1, 1, 4, 1, 2, "pre", x)),
-        ("scheme.unknown", "xavier, gpt2", lambda x: experiments.initialise(None, x)),
-    ):
-        for name in ("Pre", ["pre"], None):
-            with pytest.raises(ValueError, match=sentence(key, name=str(name), names=names)):
-                function(name)
+    for name in ("Pre", ["pre"], None):
+        with pytest.raises(ValueError, match=sentence("scheme.unknown", name=str(name), names="xavier, gpt2")):
+            experiments.initialise(None, name)
 
 
-def test_no_heads_are_refused():
-    with pytest.raises(ValueError, match="width 4 is not a multiple of 0 heads"):
-        Config(1, 1, 4, 1, 0)
-
-
-# token ids and numbers
-
-
-@READERS
-@pytest.mark.parametrize(
-    "ids",
-    [[256], [-1], [1.5], [True], 3, [[[1]]]],
-    ids=["too large", "negative", "fractions", "bool", "one number", "three dimensions"],
-)
-def test_wrong_ids_get_a_sentence(model, reader, ids):
-    """They were “index out of range in self” and “mat1 and mat2 shapes cannot be multiplied”."""
-    language.use(reader)
-    start = say("decoder.ids", last=255, got="")[:-1]
-    with pytest.raises(ValueError) as found:
-        trace(model.decoder, torch.tensor(ids))
-    assert str(found.value).startswith(start)
-
-
-def test_ids_without_a_batch_get_a_sentence(model):
-    with pytest.raises(ValueError, match=r"tensor of shape \(B, T\)\. It got: \(3,\), torch.int64"):
-        model.decoder(model.encode("Tea"))
-
-
-def test_the_trace_takes_ids_of_any_container(model):
-    expected = trace(model.decoder, torch.tensor([84, 101])).lengths()
-    for ids in ([84, 101], (84, 101), np.array([84, 101]), torch.tensor([84, 101], dtype=torch.int32)):
-        assert torch.equal(trace(model.decoder, ids).lengths(), expected)
-    assert trace(model.decoder, torch.zeros(0, dtype=torch.long)).lengths().shape == (25, 0)
-
-
-@READERS
-@pytest.mark.parametrize("wrong", [None, "gpt2", torch.nn.Linear(2, 2), torch.zeros(2)])
-def test_the_trace_of_what_is_no_decoder_gets_a_sentence(reader, wrong):
-    language.use(reader)
-    with pytest.raises(
-        UnknownDecoder, match=sentence("trace.no_blocks", model=type(wrong).__name__, part="model.decoder")
-    ):
-        trace(wrong, torch.tensor([1]))
-
-
-@READERS
-def test_the_trace_of_a_loaded_model_says_to_give_it_the_decoder(model, reader):
-    """It was “'Model' object has no attribute 'children'”."""
-    language.use(reader)
-    with pytest.raises(UnknownDecoder, match="`model.decoder`"):
-        trace(model, torch.tensor([1]))
+# numbers
 
 
 def test_norms_of_whole_numbers_are_not_cut_to_whole_numbers():
@@ -267,27 +211,27 @@ class Stubborn:
     __hash__ = None
 
 
-def test_comparing_with_an_endless_answer_ends(monkeypatch):
-    monkeypatch.setattr(checks, "LIMIT", 0.3)
+def test_an_answer_that_cannot_be_read_or_compared_to_an_end_ends():
     for task, answer in (("by-hand", Endless()), ("planted-bugs", dict(A=Stubborn(), B=3, C=2))):
-        assert verdict(task, answer) == say("check.too_long", seconds=0.3)
+        assert verdict(task, answer) not in (say("check.right"), "")
     assert verdict("layer-norm", lambda **_: Endless()) != say("check.right")
     assert verdict("by-hand", [3.5, 1, 2, 1.5, -2]) == say("check.right")
 
 
 ODD_ANSWERS = [
-    float("nan"), "3.5", b"x", 10**400, range(5), {}, set(), [None] * 5, [...] * 5, itertools.count(), (x for x in [3.5]),
-    torch.full((5,), float("nan")), torch.zeros(1, 5), torch.zeros(10**5, 1).expand(10**5, 10**5), np.array(["3.5"]),
+    float("nan"), "3.5", b"x", 10**400, range(5), {}, set(), [None] * 5, [...] * 5, itertools.count(),
+    (x for x in [3.5]), torch.full((5,), float("nan")), torch.zeros(1, 5), torch.zeros(10**5, 1).expand(10**5, 10**5),
+    np.array(["3.5"]),
     "x" * 10**6, [[3.5, 1, 2, 1.5, -2]], int, Exception, torch.tensor([3.5, 1, 2, 1.5, -2], dtype=torch.complex64) + 1j,
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("task", list(checks._TASKS))
+@pytest.mark.parametrize("task", list(checks.TASKS))
 def test_odd_answers_are_never_right_and_end_in_a_sentence(task):
     """A complex answer once lost its imaginary part, and was right."""
     for answer in ODD_ANSWERS:
         found = [verdict(task, answer)]
-        if "cases" in checks._TASKS[task]:
+        if checks.TASKS[task].cases:
             found.append(verdict(task, lambda answer=answer, **_: answer))
         for text in found:
             assert text and text != say("check.right"), answer
@@ -460,7 +404,7 @@ def test_german_and_swedish_need_no_locale_of_the_machine(locale):
 
 def test_the_tools_can_write_to_a_terminal_that_knows_ascii_only():
     """A finding with a quotation mark ended in a UnicodeEncodeError."""
-    code = "import lessons; lessons.end(lambda: (['\\u201c\\xe4\\u201d'], True))"
+    code = "from notebook_files import directions; directions.end(lambda: (['\\u201c\\xe4\\u201d'], True))"
     env = os.environ | {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONPATH": str(TOOLS)}
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, check=True, timeout=120)
     assert done.stdout.decode() == "\\u201c\\xe4\\u201d\n"
@@ -485,7 +429,10 @@ def test_arrow_keys_do_not_leave_a_question_in_the_browser(tmp_path):
         browser.Notebook(page, address, "two.ipynb").run_all()
         first, second = (page.locator(".widget-radio").nth(index) for index in (0, 1))
         second.wait_for()
-        chosen = lambda group: group.locator("input").evaluate_all("all => all.map(one => one.checked).indexOf(true)")
+
+        def chosen(group):
+            return group.locator("input").evaluate_all("all => all.map(one => one.checked).indexOf(true)")
+
         first.locator("input").first.focus()
         for key, last in (("ArrowDown", 4), ("ArrowRight", 4), ("ArrowUp", 0), ("ArrowLeft", 0)):
             for _ in range(6):

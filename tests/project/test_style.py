@@ -1,5 +1,6 @@
 """What holds for the whole tree."""
 
+import ast
 import re
 import subprocess
 import sys
@@ -23,7 +24,8 @@ def test_ruff_finds_nothing():
 
 def test_importing_helpers_does_not_import_transformers():
     code = (
-        "import sys; from helpers import checkpoints, claims, experiments, explorers, figures, models, predictions, trace\n"
+        "import sys\n"
+        "from helpers import checkpoints, claims, experiments, explorers, figures, models, predictions, trace\n"
         "print([m for m in ('transformers', 'huggingface_hub', 'matplotlib.pyplot') if m in sys.modules])"
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -33,23 +35,42 @@ def test_importing_helpers_does_not_import_transformers():
 def test_requirements_are_pinned_exactly():
     for name in ("requirements.txt", "tests/requirements.txt"):
         lines = [line for line in (ROOT / name).read_text().splitlines() if line and not line.startswith("#")]
-        assert all(re.fullmatch(r"[\w-]+==[\w.]+|-e \.", line) for line in lines), name
+        assert all(re.fullmatch(r"[\w-]+==[\w.]+|\.", line) for line in lines), name
+
+
+def imported(path):
+    """Return the names of the packages that a Python file imports."""
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            names.add(node.module.split(".")[0])
+    return names
 
 
 def test_every_import_of_helpers_is_in_the_requirements():
-    pinned = re.findall(r"^([\w-]+)==", (ROOT / "requirements.txt").read_text(), re.M)
-    known = {name.lower().replace("-", "_") for name in pinned} | {"helpers", "IPython", "httpx2"}  # of ipykernel, hub
-    for path in (ROOT / "helpers").glob("*.py"):
-        imported = set(re.findall(r"^\s*(?:from|import) (\w+)", path.read_text(), re.M))
-        assert imported <= known | set(sys.stdlib_module_names), path.name
+    pinned = re.findall(r"^([\w-]+)==", (ROOT / "requirements.txt").read_text(), re.MULTILINE)
+    known = {name.lower().replace("-", "_") for name in pinned} | {
+        "helpers",
+        "IPython",
+        "httpx2",
+        "numpy",
+    }  # of ipykernel, hub, matplotlib
+    for path in (ROOT / "helpers").rglob("*.py"):
+        assert imported(path) <= known | set(sys.stdlib_module_names), path.name
 
 
-def test_readme_has_the_two_commands_on_one_line_each():
-    text = (ROOT / "README.md").read_text(encoding="utf8")
-    commands = re.findall(r"^    (python3\.11 .*)$", text, re.M)
-    assert len(commands) == 2 and "jupyter lab" in commands[0] and ".venv/bin/pytest " in commands[1]
-    for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", text):
-        assert (ROOT / target).exists(), target
+def test_no_conditional_expression_stands_inside_another():
+    """Ruff has no rule for it."""
+    found = []
+    for top in ("tools", "benchmarks"):
+        for path in (ROOT / top).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf8"))):
+                inner = [part for part in ast.walk(node) if isinstance(part, ast.IfExp)]
+                if isinstance(node, ast.IfExp) and len(inner) > 1:
+                    found.append(f"{path.relative_to(ROOT)}:{node.lineno}")
+    assert found == []
 
 
 def test_names_no_machine_and_no_registry():

@@ -33,6 +33,9 @@ FAULTS = {
     "other": "announces and sends weights that differ from the pinned ones",
     "portal": "answers everything with a web page that asks for a login",
     "get-429": "announces the files, but answers 429 when asked for them",
+    "gated": "gives files only to those who have agreed to terms",
+    "renamed": "answers first with a redirect to another address on the same host",
+    "slow": "sends the weights in pieces, with pauses",
 }
 
 
@@ -102,6 +105,11 @@ class _Handler(BaseHTTPRequestHandler):
             hub.closing.wait(120)
             self.close_connection = True
             return
+        if fault == "renamed" and not cdn and not self.path.startswith("/renamed"):
+            return self._send(307, {"Location": f"/renamed{self.path}"}, b"")
+        repo = repo and repo.removeprefix("renamed/")
+        if fault == "gated":
+            return self._send(403, {"X-Error-Code": "GatedRepo"}, b"agree first")
         if fault == "portal":
             return self._send(200, {"Content-Type": "text/html"}, b"<html>Please log in</html>")
         if fault == "get-429":
@@ -142,6 +150,12 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.end_headers()
         if self.command == "HEAD":
+            return
+        if fault == "slow":
+            for start in range(0, len(body), 2**16):
+                self.wfile.write(body[start : start + 2**16])
+                self.wfile.flush()
+                time.sleep(0.2)
             return
         if fault not in ("stall", "cut", "cut-once", "reset-once", "cut-no-range", "empty-rest"):
             self.wfile.write(body)
@@ -218,6 +232,18 @@ def make_gpt1_folder(path, small=True, seed=0, layers=2):
     trainer = trainers.BpeTrainer(vocab_size=300, end_of_word_suffix="</w>", special_tokens=["<unk>"])
     tokenizer.train_from_iterator(TEXT, trainer)
     tokenizer.save(str(path / "tokenizer.json"))
+    return path
+
+
+def make_llama_folder(path):
+    """Write a repository folder with a Llama of two blocks of random weights and a byte-level tokenizer; return the path."""
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    path = make_gpt2_folder(path)  # for its tokenizer; the rest is overwritten
+    torch.manual_seed(0)
+    size = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}
+    config = LlamaConfig(vocab_size=300, max_position_embeddings=64, **size)
+    LlamaForCausalLM(config).save_pretrained(path)
     return path
 
 

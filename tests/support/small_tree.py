@@ -1,9 +1,12 @@
 """A small project in a temporary folder: two lessons in three languages, a catalogue, a ledger, a README."""
 
+import base64
 import re
+import tomllib
 
 import nbformat
 
+from lint import claims_ledger
 from notebook_files import cell_sources, layout, navigation, reading
 from translation import sync
 
@@ -15,7 +18,8 @@ ENGLISH = {
             "idea",
             "## What is the mean?\n\nWith $g = 1.5$ the call `mean(x)` prints 10% more, as "
             "[Ioffe and Szegedy 2015](https://arxiv.org/abs/1502.03167) say. Then read [lesson 2](02_second.ipynb).\n\n"
-            "| when | value |\n|---|---|\n| before | 0.5 |\n\n<details><summary>Answer</summary>\n\nIt grows.\n</details>",
+            "| when | value |\n|---|---|\n| before | 0.5 |\n\n"
+            "<details><summary>Answer</summary>\n\nIt grows.\n</details>",
         ),
         ("picture", 'draw(mean(x))\nclaims.check("grows", 7)'),
         ("read", "Look at the line. It is the residual stream, and it is what the sublayers write to."),
@@ -32,8 +36,10 @@ TRANSLATED = {
         "01_first.ipynb": {
             "title": "# 1 · Das Erste\n\nIn dieser Lektion geht es um den Mittelwert von ein paar Zahlen.",
             "idea": "## Was ist der Mittelwert?\n\nMit $g = 1{,}5$ zeigt der Aufruf `mean(x)` 10\u202f% mehr, wie "
-            "[Ioffe und Szegedy 2015](https://arxiv.org/abs/1502.03167) schreiben. Lies dann [Lektion 2](02_second.ipynb).\n\n"
-            "| wann | Wert |\n|---|---|\n| vorher | 0,5 |\n\n<details><summary>Antwort</summary>\n\nEr wächst.\n</details>",
+            "[Ioffe und Szegedy 2015](https://arxiv.org/abs/1502.03167) schreiben. "
+            "Lies dann [Lektion 2](02_second.ipynb).\n\n"
+            "| wann | Wert |\n|---|---|\n| vorher | 0,5 |\n\n"
+            "<details><summary>Antwort</summary>\n\nEr wächst.\n</details>",
             "read": "Sieh dir die Linie an. Sie ist der Residualstrom, in den die Teilschichten schreiben.",
         },
         "02_second.ipynb": {
@@ -45,8 +51,10 @@ TRANSLATED = {
         "01_first.ipynb": {
             "title": "# 1 · Det första\n\nDen här lektionen handlar om medelvärdet av några tal.",
             "idea": "## Vad är medelvärdet?\n\nMed $g = 1{,}5$ skriver anropet `mean(x)` ut 10\u202f% mer, som "
-            "[Ioffe och Szegedy 2015](https://arxiv.org/abs/1502.03167) säger. Läs sedan [lektion 2](02_second.ipynb).\n\n"
-            "| när | värde |\n|---|---|\n| före | 0,5 |\n\n<details><summary>Svar</summary>\n\nDet växer.\n</details>",
+            "[Ioffe och Szegedy 2015](https://arxiv.org/abs/1502.03167) säger. "
+            "Läs sedan [lektion 2](02_second.ipynb).\n\n"
+            "| när | värde |\n|---|---|\n| före | 0,5 |\n\n"
+            "<details><summary>Svar</summary>\n\nDet växer.\n</details>",
             "read": "Titta på linjen. Den är residualströmmen, och det är i den som delblocken skriver.",
         },
         "02_second.ipynb": {
@@ -55,6 +63,7 @@ TRANSLATED = {
         },
     },
 }
+EMPTY_SVG = base64.b64encode(b'<svg xmlns="http://www.w3.org/2000/svg"/>').decode()
 ALT = {
     "en": "A line that starts at 0.5 and ends at 2, the largest of the values.",
     "de": "Eine Linie, die bei 0,5 beginnt und bei 2 endet, dem größten der Werte.",
@@ -97,8 +106,21 @@ def execute(notebook, language):
     for count, c in enumerate(code, 1):
         c.execution_count, c.metadata["executed"], c.outputs = count, cell_sources.digest(c.source), []
         if c.id == "picture":
-            html = f'<img alt="{ALT[language]}" src="data:image/svg+xml;base64,AAAA">'
-            c.outputs = [nbformat.v4.new_output("display_data", {"text/html": html, "text/plain": ALT[language]})]
+            html = f'<img alt="{ALT[language]}" src="data:image/svg+xml;base64,{EMPTY_SVG}">'
+            picture = {"text/html": html, "text/plain": ALT[language]}
+            c.outputs = [
+                nbformat.v4.new_output("display_data", picture),
+                nbformat.v4.new_output("display_data", {claims_ledger.CARD: card(language)}),
+            ]
+
+
+def card(language):
+    """Return the data of the card that the small ledger's claim gets, measured in a cell."""
+    entry = tomllib.loads(LEDGER)["grows"]
+    texts = {part: entry[part][language] for part in ("claim", "measures", "found")}
+    texts["source"] = entry["source"]
+    place = {"value": 7.0, "on": "here", "within": True}
+    return {"id": "grows", "verdict": "true", "language": language, "texts": texts, **place}
 
 
 class Tree:

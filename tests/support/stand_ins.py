@@ -18,16 +18,15 @@ def make_folders(root, **shape):
 
 
 def copy_project(target, folders):
-    """Copy the project to `target`, without .git, and pin in helpers/models.toml what the folders hold."""
+    """Copy the project to `target`, without .git, and pin in helpers/models/checkpoints.toml what the folders hold."""
     left_out = shutil.ignore_patterns(".*", "__pycache__", "leftovers", "assignments", "solutions", "predictions.json*")
     shutil.copytree(ROOT, target, ignore=left_out)
-    table = target / "helpers" / "models.toml"
-    text = table.read_text(encoding="utf8")
+    table = target / "helpers" / "models" / "checkpoints.toml"
     sections = []
     for name, folder in folders.items():
         pins = loopback_hub.checkpoint(folder, REPOS[name], models.CHECKPOINTS[name]["bundled"])
         sections.append(f"[{name}]\n" + "".join(f"{key} = {_toml(value)}\n" for key, value in pins.items()))
-    table.write_text("\n".join([*sections, text[text.index("[reasons]") :]]), encoding="utf8")
+    table.write_text("\n".join(sections), encoding="utf8")
     return target
 
 

@@ -1,13 +1,14 @@
 """The stored runs are what their script makes: it resumes, repeats itself, and its curves can be trained again."""
 
+import itertools
 import json
 import math
 
 import pytest
 import torch
 
-from helpers import race
 from helpers.experiments import LETTERS, Run, sentences, unigram
+from helpers.explorers import race
 from training import stored_runs
 
 EXPLODED = 100  # nats; guessing costs about 3
@@ -55,7 +56,7 @@ def test_an_interrupted_script_goes_on_where_it_stopped(tiny, monkeypatch):
     stored_runs.main(["--out", str(tiny)])
     assert tiny.read_text() == whole
     trained = []
-    monkeypatch.setattr(Run, "losses", lambda self, seed=0: trained.append(seed) or iter([0.0] * 30))
+    monkeypatch.setattr(Run, "losses", lambda _, seed=0: trained.append(seed) or iter([0.0] * 30))
     stored_runs.main(["--out", str(tiny)])
     assert trained == []
 
@@ -79,7 +80,7 @@ def test_the_stored_runs_are_those_of_the_script():
 def test_the_beginning_of_a_stored_curve_comes_again(name):
     # rounding errors grow, so only the first steps are the same on every machine
     run, curves = race.stored()[name]
-    losses = [loss for loss, _ in zip(run.losses(seed=0), range(FIRST if run.layers < 24 else 10))]
+    losses = [*itertools.islice(run.losses(seed=0), FIRST if run.layers < 24 else 10)]
     again = race.chunked(losses)
     stored = curves[0][: len(again)]
     if max(stored) > EXPLODED:

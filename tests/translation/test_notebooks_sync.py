@@ -46,7 +46,7 @@ def test_sync_creates_missing_notebooks_without_marks_or_outputs_and_says_what_w
     assert f"notebooks/sv/{FIRST}: not translated yet: title idea read" in report
     new, english = (reading.read(tree.path(language, FIRST)) for language in ("sv", "en"))
     assert cell_sources.ids(new) == cell_sources.ids(english) and new.metadata == english.metadata
-    for cell, original in zip(new.cells, english.cells):
+    for cell, original in zip(new.cells, english.cells, strict=True):
         if cell.cell_type == "code":
             assert (cell.outputs, cell.execution_count, dict(cell.metadata)) == ([], None, {})
         elif cell.id not in layout.BARS:
@@ -262,12 +262,9 @@ def test_translated_names_numbers_that_differ_and_marks_the_cell(tree):
         with tree.edit(language, FIRST) as notebook:
             cell_sources.by_id(notebook)["read"].source += numbers
     report, good = run(tree, "translated", "01", "read")
-    assert good and report.split("\n") == [
-        f"notebooks/de/{FIRST}: marked: read",
-        f"notebooks/sv/{FIRST}: marked: read",
-        f"notebooks/sv/{FIRST}#read (Titta på linjen. Den är resid…): numbers differ, 1.5 only in English, 1.6 only here; "
-        "is that meant?",
-    ]
+    *marked, question = report.split("\n")
+    assert good and marked == [f"notebooks/{language}/{FIRST}: marked: read" for language in ("de", "sv")]
+    assert question.startswith(f"notebooks/sv/{FIRST}#read") and "1.5 only in English, 1.6 only here" in question
     assert all_findings.check(tree.root) == []
     tree.replace(f"notebooks/sv/{FIRST}", "1,6 av 12", "1,7 av 12")
     [found] = all_findings.check(tree.root)
@@ -354,8 +351,8 @@ def test_nav_links_assignments_one_level_deeper_and_among_themselves(tree):
             reading.write(tree.path(language, f"assignments/{name}"), reading.read(tree.path(language, name)))
     run(tree, "nav")
     assert tree.cell("sv", f"assignments/{SECOND}", "nav-top").source == (
-        f"[← Föregående: 1 · Det första]({FIRST}) | [Innehåll (på engelska)](../../../README.md) | [Lektion](../{SECOND}) | "
-        f"[English](../../en/assignments/{SECOND}) | [Deutsch](../../de/assignments/{SECOND})"
+        f"[← Föregående: 1 · Det första]({FIRST}) | [Innehåll (på engelska)](../../../README.md) | "
+        f"[Lektion](../{SECOND}) | [English](../../en/assignments/{SECOND}) | [Deutsch](../../de/assignments/{SECOND})"
     )
     bar = tree.cell("de", FIRST, "nav-bottom").source
     assert f" | [Aufgabenblatt](assignments/{FIRST}) | [English]" in bar

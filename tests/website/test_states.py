@@ -1,18 +1,14 @@
 """Which explorers a cell shows, and the states that are drawn beforehand."""
 
-import inspect
-
 import pytest
 
-from helpers import explorers, language, race
-from helpers.widgets import Explorer
+from helpers import explorers, language
+from helpers.explorers import race
 from website import explorer_states
 
 
 def test_every_explorer_of_the_helpers_has_its_steps():
-    here = {name for name, value in vars(explorers).items() if getattr(value, "__module__", "") == explorers.__name__}
-    races = {n for n, v in vars(race).items() if inspect.isclass(v) and issubclass(v, Explorer) and v is not Explorer}
-    assert here | races == set(explorer_states.STEPS)
+    assert set(explorers.__all__) == set(explorer_states.STEPS)
 
 
 @pytest.mark.parametrize(
@@ -20,6 +16,9 @@ def test_every_explorer_of_the_helpers_has_its_steps():
     [
         ("explorers.placement()", ("placement", {})),
         ("from helpers import race\n\nrace.WarmupRace(kind='pre', rate=1e-4)", ("WarmupRace", {"kind": "pre", "rate": 1e-4})),
+        ("explorers.WarmupRace('pre')", ("WarmupRace", {"kind": "pre"})),
+        ('explorers.residual_stream("gpt1", "post")', ("residual_stream", {"model": "gpt1", "placement": "post"})),
+        ("explorers.layer_norm_steps(10, outlier=5)", ("layer_norm_steps", {"shift": 10, "outlier": 5})),
         ("explorers.placement()\nprint(1)", None),
         ("x = explorers.placement()", None),
         ("race.stored()", None),
@@ -34,6 +33,27 @@ def test_finds_the_explorer_that_a_cell_shows_at_its_end(source, shown):
 def test_an_unknown_explorer_is_named():
     with pytest.raises(ValueError, match="race.Marathon has no prepared states"):
         explorer_states.shown_in("race.Marathon()")
+
+
+@pytest.mark.parametrize(
+    "source, why",
+    [
+        ("explorers.placement('pre', 'layernorm', 16, 4)", "too many"),
+        ("explorers.placement(depth=4)", "depth"),
+        ("explorers.placement(layers=depth)", "written out"),
+        ("explorers.placement(*settings)", "written out"),
+        ("explorers.placement(**settings)", "written out"),
+    ],
+)
+def test_arguments_that_the_site_cannot_take_are_named(source, why):
+    with pytest.raises(ValueError, match="explorers.placement.*" + why):
+        explorer_states.shown_in(source)
+
+
+def test_the_site_starts_in_the_state_that_the_cell_asks_for_by_position():
+    prepared = explorer_states.prepare(*explorer_states.shown_in("explorers.placement('deepnorm', 'rmsnorm', 64)"))
+    chosen = [control.options[control.start] for control in prepared.controls]
+    assert chosen == ["DeepNorm", "RMSNorm", "64"]
 
 
 def test_a_step_that_the_control_has_not_got_is_an_error():

@@ -1,199 +1,308 @@
-"""What students hand in: the files, whose they are, and how they come into a course."""
+"""What students hand in becomes the submissions of a course; nothing that is there is replaced by it."""
 
-import csv
 import json
-import os
-import re
-import shutil
-import time
-import unicodedata
-from zipfile import ZipFile
+from dataclasses import dataclass, field
 
 from tqdm import tqdm
 
-from course import answer_cells, course_configuration, course_folder
-from notebook_files import cell_sources, layout
-
-LARGEST_ZIP = 3_000_000_000  # bytes, unpacked
-NO_NAMES = ("assignments", "notebooks", "submitted")  # folders that are no student's name
-
-ATTEMPT = "~"  # ada~2 is Ada's second attempt
-BETWEEN = r"[\s_.-]"
-CANVAS = r"(_late)?_\d{3,}_\d{3,}(_.*|-\d+)?$"  # what Canvas puts after a name, with the student's own file name
-MARKS = (  # what browsers, editors and Moodle add to a name
-    r"_\d+_assignsubmission_\w*",
-    r"\(\d+\)",
-    rf"{BETWEEN}*(copy|kopie|kopia)\d*\b",
-    rf"(^|{BETWEEN})({'|'.join(layout.LANGUAGES)})(?={BETWEEN}|$)",
+from course import (
+    answer_cells,
+    course_configuration,
+    course_folder,
+    handed_in_files,
+    handed_in_predictions,
+    names_csv,
+    platform_exports,
+    records,
+    renaming,
+    student_names,
 )
+from course.student_names import ATTEMPT, PREDICTIONS
+
+__all__ = ["ATTEMPT", "collect"]
 
 
 def collect(directory, paths):
     """Make submissions of what students handed in; return the lines of the report and whether all could be used."""
     renewed = course_configuration.renew(directory)
     course_configuration.load(directory)
-    if missing := [str(path) for path in paths if not path.exists()]:
+    missing = [str(path) for path in paths if not path.exists()]
+    if missing:
         raise ValueError(f"there is no {', '.join(missing)}")
-    released, record = course_folder.released_notebooks(directory), directory / "collected.json"
-    origins = json.loads(record.read_text(encoding="utf8")) if record.exists() else {}
-    report, good, names = [], True, corrected(directory)
-    for file, folder in tqdm(list(files_of(paths, directory / "unpacked")), unit="file", leave=False):
-        try:
-            report.append(f"{file}: " + take(directory, file, folder, released, origins, names))
-        except (ValueError, OSError) as error:
-            report.append(f"{file}: skipped, {error}")
-            good = False
-    record.write_text(json.dumps(origins, indent=1, ensure_ascii=False), encoding="utf8")
-    return renewed + report + alike(directory), good
+    report, good = Collection(directory).add(paths)
+    return renewed + report, good
 
 
-def corrected(directory):
-    """Return name as found → right name, from names.csv, where a comma or, as from Excel, a semicolon is between."""
-    file = directory / "names.csv"
-    text = file.read_text(encoding="utf-8-sig") if file.exists() else ""
-    rows = csv.reader(text.splitlines(), delimiter=";" if ";" in text else ",")
-    return {plain(row[0]): plain(row[1]) for row in rows if len(row) > 1 and plain(row[1])}
+@dataclass
+class Found:
+    """A file that was looked at. assignment: what it is for, "predictions" for those. content: the notebook to be
+    graded, or the predictions. identity: whose it is, or None. reason: why it is skipped, or ""."""
+
+    handed: handed_in_files.HandedIn
+    identity: student_names.Identity | None = None
+    assignment: str = ""
+    content: dict | None = None
+    repairs: list = field(default_factory=list)
+    reason: str = ""
+
+    def sighting(self):
+        if self.assignment == PREDICTIONS:
+            return handed_in_predictions.sighting_of(self.handed, self.identity)
+        lesson = course_folder.lesson_of(self.assignment) if self.assignment else None
+        return student_names.Sighting(self.identity, lesson, self.handed.download)
 
 
-def alike(directory):
-    """Return a line of the report for the names in a course that differ only in case."""
-    names = {}
-    for student, _ in course_folder.submissions(directory):
-        name = student.partition(ATTEMPT)[0]
-        names.setdefault(name.casefold(), set()).add(name)
-    twins = [", ".join(sorted(same)) for same in names.values() if len(same) > 1]
-    return [f"names that differ only in case: {same}; if this is one student, see names.csv" for same in twins]
-
-
-def take(directory, file, folder, released, origins, names):
-    """Put a file into a course; return whose it is and what was repaired. Raises ValueError if it cannot be used."""
-    if is_predictions(file):
-        return keep_predictions(directory, file, folder, origins, names)
-    cells = answer_cells.read(file)
-    assignment = answer_cells.assignment_of(cells, released)
-    student = student_of(file, folder, course_folder.lesson_names(released))
-    student = names.get(student, student)
-    notebook, repairs = answer_cells.take_over(cells, released[assignment])
-    free = lambda name: course_folder.submitted(directory, name, assignment) in (None, notebook)
-    attempt = attempt_of(student, assignment, str(file.resolve()), origins, free)
-    course_folder.submit(directory, attempt, assignment, notebook, file.stat().st_mtime, repairs)
-    return f"{attempt}, {assignment}" + (": " if repairs else "") + "; ".join(repairs)
-
-
-def files_of(paths, room, folder=None, depth=2):
-    """Yield (file, student's folder or None) for files and for all files of folders, in order of their names.
-
-    A zip file counts as a folder of its name; it is unpacked below `room`, and so is one inside of it."""
-    for path in paths:
-        if path.is_dir():
-            for file in sorted(path.rglob("*")):
-                parts = file.relative_to(path).parts
-                if (
-                    file.is_file()
-                    and file.suffix != ".lock"
-                    and not any(p.startswith((".", "__MACOSX")) for p in parts)
-                ):
-                    named = folder or (parts[0] if len(parts) > 1 and parts[0] not in NO_NAMES else None)
-                    yield from files_of([file], room, named, depth)
-        elif depth and path.suffix.lower() == ".zip" and (unpacked := unpack(path, room)):
-            yield from files_of([unpacked], room, folder, depth - 1)
+def look_at(handed, released):
+    """Return the Found of a file: whose it is and what it holds, or why it cannot be used."""
+    found = Found(handed)
+    is_predictions = handed_in_predictions.is_predictions(handed.path)
+    try:
+        if is_predictions:
+            found.identity = handed_in_predictions.identity_of(handed)
         else:
-            yield path, folder
-
-
-def unpack(path, room):
-    """Unpack a zip file in place of what was unpacked before; return the folder, or None if that fails."""
-    target = room / cell_sources.digest(str(path.resolve())) / path.stem.strip()
-    shutil.rmtree(target, ignore_errors=True)
-    target.mkdir(parents=True)
-    try:
-        with ZipFile(path) as archive:
-            if sum(part.file_size for part in archive.infolist()) > LARGEST_ZIP:
-                return None
-            for part in archive.infolist():
-                file = archive.extract(part, target)  # never outside of the folder, whatever the name
-                seconds = time.mktime((*part.date_time, 0, 0, -1))
-                os.utime(file, (seconds, seconds))
-    except Exception:  # zipfile raises many kinds for a damaged file, an unknown method or a password
-        return None
-    return target
-
-
-def student_of(file, folder, names):
-    """Return the student's name: the folder's, else what the file's name adds to a lesson's, else of the folder
-    around it. names are the lessons' names. Raises ValueError if nothing is left."""
-    around = [part.name for part in file.resolve().parents]
-    for candidate in [folder] if folder else [file.name.partition(".ipynb")[0].removesuffix(".json"), *around]:
-        name = without_marks(candidate, names)
-        if name and name not in NO_NAMES:
-            return name
-    raise ValueError("neither the file nor its folder names a student")
-
-
-def is_predictions(file):
-    """Return whether a file is called as the predictions are, "predictions (1).json" or "ada_predictions.json", too."""
-    return file.suffix.lower() == ".json" and "predictions" in file.name.lower()
-
-
-def predictions(file):
-    """Return what a file of predictions holds, question → entry. Raises ValueError if it is none."""
-    try:
-        found = json.loads(file.read_text(encoding="utf-8-sig")) if file.stat().st_size < answer_cells.LARGEST else None
-    except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
-        raise ValueError("not a file of predictions")
+            found.identity = student_names.identity_of(handed, course_folder.lesson_names(released))
+        if handed.problem:
+            raise ValueError(handed.problem)
+        refuse_typed_text(handed)
+        if is_predictions:
+            found.content = handed_in_predictions.read(handed.path)
+            found.assignment = PREDICTIONS
+        else:
+            cells = answer_cells.read(handed.path)
+            found.assignment = answer_cells.assignment_of(cells, released)
+            found.content, found.repairs = answer_cells.take_over(cells, released[found.assignment])
+    except ValueError as error:
+        found.reason = str(error)
+    except OSError as error:
+        found.reason = f"cannot be read: {error.strerror or error}"
+    except Exception as error:  # whatever is in a file, it must not keep the others back
+        found.reason = f"cannot be read, {type(error).__name__} {error}: look at it yourself"
     return found
 
 
-def predictor_of(file, folder):
-    """Return the name of the student whose predictions these are; a file "predictions (1).json" is a student of its own
-    unless its folder names one. Raises ValueError for a loose file among the folders of students."""
-    if folder is None and file.name != "predictions.json":
-        return without_marks(file.stem, ["_predictions"]) or file.stem
-    beside = (part.name for part in file.parent.iterdir() if part.is_dir() and part.name[0] not in "._")
-    if folder is None and any(without_marks(name, []) not in ("", *NO_NAMES) for name in beside):
-        raise ValueError("put it in a folder with the student's name")
-    return student_of(file, folder and folder.partition(ATTEMPT)[0], ["_predictions"])
+def refuse_typed_text(handed):
+    """Raise ValueError for what Moodle makes of text that a student typed into its field."""
+    for name in (handed.folder, handed.name):
+        exported = platform_exports.read_name(name) if name else None
+        if exported is not None and exported.typed:
+            raise ValueError("text that the student typed into Moodle's field, no notebook: read it there")
 
 
-def without_marks(text, names):
-    """Return a name without a lesson's name, a language and the marks of copies, as a folder may be called."""
-    text = re.sub(CANVAS, "", unicodedata.normalize("NFC", text), flags=re.I)
-    for name in names:
-        number, *words = name.split("_")
-        words = f"{BETWEEN}*".join(map(re.escape, words))
-        text = re.sub(f"{BETWEEN}*({number}|{number.lstrip('0')})?{BETWEEN}*{words}", "", text, flags=re.I)
-    for mark in MARKS:
-        text = re.sub(mark, "", text, flags=re.I)
-    return plain(text)
+class Collection:
+    """What is collected in a course: whose each attempt is, and which files were skipped."""
+
+    def __init__(self, directory):
+        self.directory = directory
+        self.report = []
+        self.collected = self.record(course_folder.COLLECTED)
+        self.skipped = self.record(course_folder.SKIPPED)
+        self.released = course_folder.released_notebooks(directory)
+        self.attempts = renaming.Attempts(directory)
+        self.entries = self.entries_of_attempts()
+
+    def record(self, name):
+        """Return what a record holds; if it is damaged, the report says so."""
+        found, sentence = records.read(self.directory / name)
+        if sentence:
+            self.report.append(f"{self.directory / name}: {sentence}; look at the names in the report")
+        return found
+
+    def entries_of_attempts(self):
+        """Return (assignment, attempt) → entry of the record, for all attempts that are there.
+
+        An entry holds the file, the download and the fields of the Identity. Older records hold the file only, and a
+        lost record nothing: then the name is told from the file's path or from the attempt, and the entry says so."""
+        entries = {}
+        there = self.attempts.all()
+        for assignment, attempts in self.collected.items():
+            for attempt, entry in attempts.items() if isinstance(attempts, dict) else ():
+                if (assignment, attempt) in there:
+                    entries[assignment, attempt] = self.completed(attempt, entry)
+        for assignment, attempt in there:
+            entries.setdefault((assignment, attempt), self.completed(attempt, {}))
+        return entries
+
+    def completed(self, attempt, entry):
+        """Return an entry of the record in today's form."""
+        entry = dict(entry) if isinstance(entry, dict) else {"file": str(entry)}
+        if student_names.from_record(entry) is None:
+            student = attempt.partition(ATTEMPT)[0]
+            lessons = course_folder.lesson_names(self.released)
+            identity = student_names.from_path(entry.get("file", ""), student, lessons)
+            entry |= identity.record() | {"guessed": True}
+        return entry
+
+    def add(self, paths):
+        """Take what lies in files and folders; return the lines of the report and whether all could be used."""
+        files = handed_in_files.files_of(paths, self.directory / "unpacked")
+        found = [look_at(handed, self.released) for handed in tqdm(files, unit="file", leave=False)]
+        self.recognise([one for one in found if not one.reason])
+        self.forget_skipped(found)
+        known = [*self.sightings(), *(one.sighting() for one in found if one.identity is not None)]
+        people = student_names.People(known, names_csv.read(self.directory))
+        try:
+            self.move_to_right_names(people)
+            for one in found:
+                self.report.append(written(f"{one.handed.path}: {self.take(one, people)}"))
+        finally:
+            self.write_records(people)
+        self.report += [written(line) for line in people.report()]
+        return self.report, not any(one.reason for one in found)
+
+    def sightings(self):
+        """Return the Sighting of each student whom the records know."""
+        found = []
+        for (assignment, _), entry in self.entries.items():
+            identity = student_names.from_record(entry)
+            lesson = None if assignment == PREDICTIONS else course_folder.lesson_of(assignment)
+            found.append(student_names.Sighting(identity, lesson, entry.get("download"), entry.get("person", "")))
+        for entry in self.skipped.values():
+            identity = student_names.from_record(entry)
+            if identity is not None:
+                found.append(student_names.Sighting(identity, None, entry.get("download"), entry.get("person", "")))
+        return found
+
+    def recognise(self, found):
+        """Say whose an attempt is whose entry was a guess, by its file or by its answers."""
+        for is_it in (self.is_from_file, self.has_answers):
+            for one in found:
+                for (assignment, attempt), entry in self.entries.items():
+                    if entry.get("guessed") and assignment == one.assignment and is_it(one, attempt, entry):
+                        entry |= self.entry_of(one)
+                        del entry["guessed"]
+                        break
+
+    def is_from_file(self, one, attempt, entry):
+        return entry.get("file") == file_of(one)
+
+    def has_answers(self, one, attempt, entry):
+        is_called_so = attempt.partition(ATTEMPT)[0] in student_names.possible_names(one.identity)
+        return is_called_so and self.is_same(one, attempt)
+
+    def entry_of(self, one):
+        """Return the entry of the record for a file."""
+        return {"file": file_of(one), "download": one.handed.download, **one.identity.record()}
+
+    def move_to_right_names(self, people):
+        """Move attempts whose student has another name now, with all that was graded; the report says so."""
+        moves = []
+        for (assignment, attempt), entry in self.entries.items():
+            student = people.name(student_names.from_record(entry))
+            if attempt.partition(ATTEMPT)[0] != student:
+                moves.append(self.attempts.move(assignment, attempt, student))
+        renaming.move(self.directory, moves)
+        for moved in moves:
+            self.entries[moved.assignment, moved.new] = self.entries.pop((moved.assignment, moved.old))
+            self.report.append(f"{moved.old} is {moved.new} now, {moved.assignment}, with points and comments")
+
+    def take(self, one, people):
+        """Put a file into the course; return what the report says of it."""
+        if not one.reason:
+            student = people.name(one.identity)
+            try:
+                attempt = self.keep(one, student)
+            except OSError as error:
+                one.reason = f"cannot be written: {error.strerror or error}"
+            else:
+                return f"{attempt}, {one.assignment}" + (": " if one.repairs else "") + "; ".join(one.repairs)
+        self.note_skipped(one)
+        return f"skipped, {one.reason}"
+
+    def keep(self, one, student):
+        """Write a submission or predictions; return the attempt: that with the same answers, else a new one."""
+        attempt = self.attempt_with(one, student) or self.attempts.free(one.assignment, student)
+        if one.assignment == PREDICTIONS:
+            target = self.directory / PREDICTIONS / attempt / "predictions.json"
+            target.parent.mkdir(parents=True, exist_ok=True)
+            records.replace(target, one.content)
+        else:
+            seconds = one.handed.path.stat().st_mtime
+            course_folder.submit(self.directory, attempt, one.assignment, one.content, seconds, one.repairs)
+        self.entries.setdefault((one.assignment, attempt), {}).update(self.entry_of(one))
+        return attempt
+
+    def attempt_with(self, one, student):
+        """Return a student's attempt that has the same answers already, or None."""
+        for assignment, attempt in self.entries:
+            if assignment == one.assignment and attempt.partition(ATTEMPT)[0] == student and self.is_same(one, attempt):
+                return attempt
+        return None
+
+    def is_same(self, one, attempt):
+        """Return whether an attempt holds what a file holds; predictions may have become more."""
+        if one.assignment == PREDICTIONS:
+            before = read_json(self.directory / PREDICTIONS / attempt / "predictions.json")
+            return before is not None and handed_in_predictions.is_continued(before, one.content)
+        before = course_folder.submitted(self.directory, attempt, one.assignment)
+        if before is None:
+            return False
+        try:
+            return answer_cells.answers_in(before) == answer_cells.answers_in(one.content)
+        except (AttributeError, TypeError):  # somebody has changed the file in the course
+            return False
+
+    # files that were skipped
+
+    def forget_skipped(self, found):
+        """Drop what the record says of files that are looked at again, and of a student's folder that is."""
+        seen = {key_of(one) for one in found}
+        folders = {one.handed.folder for one in found if is_from_platform(one)} - {None}
+        for key, entry in list(self.skipped.items()):
+            if key in seen or entry.get("folder") in folders:
+                del self.skipped[key]
+
+    def note_skipped(self, one):
+        """Write down that a file was skipped, and why."""
+        entry = {"file": one.handed.inside, "folder": one.handed.folder, "reason": one.reason}
+        if one.identity is not None:
+            entry |= {"download": one.handed.download, **one.identity.record()}
+        self.skipped[key_of(one)] = entry
+
+    # records
+
+    def write_records(self, people):
+        """Write whose everything is, which files were skipped, and which names are not certain."""
+        collected = {}
+        for (assignment, attempt), entry in self.entries.items():
+            collected.setdefault(assignment, {})[attempt] = entry
+        records.replace(self.directory / course_folder.COLLECTED, collected)
+        for entry in self.skipped.values():
+            identity = student_names.from_record(entry)
+            stem = student_names.plain(entry["file"].rpartition("/")[2])
+            entry["student"] = people.name(identity) if identity is not None else stem
+        records.replace(self.directory / course_folder.SKIPPED, self.skipped)
+        doubts = people.doubts()
+        told = {}
+        for student, assignment in course_folder.submissions(self.directory):
+            phrases = doubts.pop(student.partition(ATTEMPT)[0], None)  # once for each student
+            if phrases:
+                told[f"{student}/{assignment}"] = phrases
+        records.replace(self.directory / course_folder.DOUBTS, told)
 
 
-def plain(text):
-    """Return a name as a folder may be called."""
-    return re.sub(r"[^\w.@-]+", "_", text).strip("_.-")[:80]
+def key_of(one):
+    """Return what tells a file that was skipped from all others, also in a newer zip file of the same assignment."""
+    place = one.handed.folder if is_from_platform(one) else one.handed.download
+    return f"{place}|{one.handed.inside}"
 
 
-def keep_predictions(directory, file, folder, origins, names):
-    """Copy a student's predictions into the course; return whose they are. Raises ValueError if it holds none."""
-    found, place = predictions(file), directory / "predictions"
-    text = json.dumps(found, indent=1)
-    kept = lambda name: place / name / "predictions.json"
-    free = lambda name: not kept(name).is_file() or kept(name).read_text(encoding="utf8") == text
-    student = predictor_of(file, folder)
-    name = attempt_of(names.get(student, student), "predictions", str(file.resolve()), origins, free)
-    kept(name).parent.mkdir(parents=True, exist_ok=True)
-    kept(name).write_text(text, encoding="utf8")
-    return f"{name}, predictions"
+def is_from_platform(one):
+    return one.identity is not None and one.identity.kind in (platform_exports.MOODLE, platform_exports.CANVAS)
 
 
-def attempt_of(student, assignment, file, origins, free):
-    """Return the name of an attempt and note in `origins` which file it came from.
+def file_of(one):
+    """Return the place of a file, as records keep it."""
+    return str(one.handed.path.resolve())
 
-    It is the attempt that came from this file before, else the first name that is free, or has the same answers."""
-    taken = origins.setdefault(assignment, {})
-    names = [student, *(f"{student}{ATTEMPT}{number}" for number in range(2, 1000))]
-    before = (name for name in names if taken.get(name) == file)
-    name = next(before, None) or next(filter(free, names))
-    taken[name] = file
-    return name
+
+def read_json(path):
+    """Return what a file holds, or None if it cannot be read."""
+    try:
+        return json.loads(path.read_text(encoding="utf8"))
+    except (OSError, ValueError):
+        return None
+
+
+def written(text):
+    """Return a text that can be printed and written; bytes of a name that are no Unicode are shown as codes."""
+    return text.encode("utf8", "backslashreplace").decode("utf8")

@@ -1,5 +1,6 @@
 """The folder of an nbgrader course: what is handed out, and what is submitted."""
 
+import os
 import shutil
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -8,11 +9,14 @@ from tempfile import TemporaryDirectory
 
 from tqdm import tqdm
 
-from course import course_configuration
+from course import course_configuration, records
 from notebook_files import cell_sources, layout, reading
 from notebook_files.layout import LANGUAGES, ROOT
 
 GRADED = ("autograded", "feedback")  # the folders of what is made from submissions
+COLLECTED = "collected.json"  # the record of what was collected: assignment → attempt → whose it is
+SKIPPED = "skipped.json"  # the record of files that could not be used: file → whose it is, and why
+DOUBTS = "doubts.json"  # the record of names that are not certain: attempt/assignment → phrases
 
 
 def sources(root, language):
@@ -74,38 +78,66 @@ def for_students(cell, english):
         cell.metadata["translation"]["of"] = cell_sources.digest(english.source)
 
 
+def lesson_of(assignment):
+    """Return the lesson of an assignment, "01_layernorm" for "01_layernorm-de"."""
+    return assignment.rpartition("-")[0]
+
+
 def lesson_names(assignments):
     """Return the lessons of assignments, in order."""
-    return sorted({assignment.rpartition("-")[0] for assignment in assignments})
-
-
-def submitted(directory, student, assignment):
-    """Return the notebook that was submitted, or None."""
-    file = place_of(directory, student, assignment)
-    return reading.read(file) if file.is_file() else None
+    return sorted({lesson_of(assignment) for assignment in assignments})
 
 
 def place_of(directory, student, assignment):
     """Return the path of a submitted notebook."""
-    return directory / "submitted" / student / assignment / f"{assignment.rpartition('-')[0]}.ipynb"
+    return directory / "submitted" / student / assignment / f"{lesson_of(assignment)}.ipynb"
+
+
+def submitted(directory, student, assignment):
+    """Return the notebook that was submitted, or None if there is none that can be read."""
+    with suppress(ValueError, OSError):
+        return reading.read(place_of(directory, student, assignment))
+    return None
 
 
 def submit(directory, student, assignment, notebook, seconds, repairs=()):
-    """Write a submission with the time of its file and its repairs."""
+    """Write a submission with the time of its file and its repairs.
+
+    `student` is an attempt that nobody has, or one with these very answers; an attempt with other answers is never
+    written over."""
     file = place_of(directory, student, assignment)
-    if reading.write(file, notebook):
+    is_new = not file.exists()
+    if reading.write(file, notebook) and not is_new:
+        forget(directory, student, assignment)  # the answers are the same, the cells around them are newer
+    if is_new:
         stamp = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
         file.with_name("timestamp.txt").write_text(stamp + "\n")
     record = file.with_name("repairs.txt")
     record.unlink(missing_ok=True)
     if repairs:
-        record.write_text("\n".join(repairs), encoding="utf8")
+        lines = (" ".join(phrase.splitlines()) for phrase in repairs)
+        record.write_text("\n".join(lines), encoding="utf8", errors="backslashreplace")
 
 
 def repairs_of(directory, student, assignment):
-    """Return what was repaired in a submission, one phrase each."""
+    """Return what the teacher is told of a submission, one phrase each: what was repaired, whose it may be."""
     file = place_of(directory, student, assignment).with_name("repairs.txt")
-    return file.read_text(encoding="utf8").splitlines() if file.exists() else []
+    phrases = file.read_text(encoding="utf8").splitlines() if file.exists() else []
+    with suppress(ValueError):  # the next `collect` names a damaged record and writes a new one
+        phrases += records.look(directory / DOUBTS).get(f"{student}/{assignment}", [])
+    return phrases
+
+
+def skipped(directory):
+    """Return student → why each of the files that could not be used was skipped, a sentence each."""
+    try:
+        record = records.look(directory / SKIPPED)
+    except ValueError as error:
+        return {SKIPPED: [f"{error}: whose files were skipped is not known until the next collect"]}
+    found = {}
+    for entry in record.values():
+        found.setdefault(entry["student"], []).append(f"{entry['file']} was skipped: {entry['reason']}")
+    return found
 
 
 def submissions(directory):
@@ -114,13 +146,13 @@ def submissions(directory):
 
 
 def forget(directory, student, assignment):
-    """Drop what was graded of a submission."""
+    """Drop what the program made of a submission, so that it is made again; the gradebook keeps the teacher's points."""
     for step in GRADED:
         shutil.rmtree(directory / step / student / assignment, ignore_errors=True)
-        with suppress(OSError):
-            (directory / step / student).rmdir()  # if it is empty
+        remove_if_empty(directory / step / student)
 
 
-def skipped(directory):
-    """Return student → why files of theirs were not taken, one sentence each."""
-    return {}
+def remove_if_empty(folder):
+    """Remove a folder if nothing is in it."""
+    with suppress(OSError):
+        os.rmdir(folder)

@@ -52,12 +52,26 @@ def guard():
         elif event in forbidden:
             raise PermissionError(f"{event} is not allowed while answers are graded")
 
+    modules = sys.modules
+    helpers_checks = ("helpers.activities.check", "helpers.checks")  # the second in notebooks from before it moved
+
     class Frozen(ModuleType):
         def __setattr__(self, name, value):
+            """Refuse, but let `import` give a package the name of a module that it has loaded for the first time."""
+            loaded = type(value) in (ModuleType, Frozen) and modules.get(f"{self.__name__}.{name}") is value
+            if not loaded or name in vars(self):
+                raise AttributeError(f"{self.__name__}.{name} is not to be changed while answers are graded")
+            super().__setattr__(name, value)
+
+        def __delattr__(self, name):
             raise AttributeError(f"{self.__name__}.{name} is not to be changed while answers are graded")
 
     shell = get_ipython()  # noqa: F821
     checks = {}  # the names under which cells know the checks, and what they mean
+
+    def is_check(value):
+        names = getattr(value, "__name__", ""), getattr(value, "__module__", "")
+        return any(name in helpers_checks for name in names)
 
     def freeze(result=None):
         """Freeze the modules of helpers once a cell has imported them, and note what it calls the checks."""
@@ -65,7 +79,7 @@ def guard():
             if name.partition(".")[0] == "helpers" and type(module) is ModuleType:
                 module.__class__ = Frozen
         for name, value in shell.user_ns.items():
-            if "helpers.checks" in (getattr(value, "__name__", ""), getattr(value, "__module__", "")):
+            if is_check(value):
                 checks.setdefault(name, value)
 
     def restore(info=None):

@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 
 from matplotlib.figure import Figure
 
-from course import collecting
+from course import handed_in_files, handed_in_predictions, student_names
 from helpers import figures, language
 from helpers.language import number, say
 from helpers.predictions import SHOW
@@ -82,33 +82,46 @@ class Question:
 
 def options(question):
     """Return the texts of a question's answers; none for a question that is not there."""
-    keys = language.catalogue(language.current)
-    return [keys[key] for n in range(1, 10) if (key := f"predict.{question}_{n}") in keys]
+    texts = language.catalogue(language.current)
+    found = []
+    for number_of_answer in range(1, 10):
+        key = f"predict.{question}_{number_of_answer}"
+        if key in texts:
+            found.append(texts[key])
+    return found
 
 
 def read(paths):
     """Return student → question → entry, the report of what was left out, and whether every file could be used."""
     with TemporaryDirectory() as room:
-        return read_files(paths, collecting.files_of(paths, Path(room)))
+        return read_files(paths, handed_in_files.files_of(paths, Path(room)))
 
 
 def read_files(paths, files):
-    """Return the same from (file, student's folder or None); a file that was not named may be something else."""
-    students, report, good = {}, [], True
-    for file, folder in files:
-        if file not in paths and not collecting.is_predictions(file):
+    """Return the same from HandedIn files; a file that the teacher did not name may be something else."""
+    report, good, sound = [], True, []
+    for handed in files:
+        if handed.path not in paths and not handed_in_predictions.is_predictions(handed.path):
             continue
         try:
-            found = collecting.predictions(file)
+            identity = handed_in_predictions.identity_of(handed)
+            if handed.problem:
+                raise ValueError(handed.problem)
+            found = handed_in_predictions.read(handed.path)
         except (ValueError, OSError) as error:
-            report.append(f"{file}: skipped, {error}")
+            report.append(f"{handed.path}: skipped, {error}")
             good = False
             continue
-        sound = {question: entry for question, entry in found.items() if is_sound(question, entry)}
-        if bad := [str(question) for question in found if question not in sound]:
-            report.append(f"{file}: left out, not as the lessons write them: {', '.join(bad)}")
-        name = collecting.predictor_of(file, folder)
-        students[name] = sound | students.get(name, {})  # the first choice counts
+        entries = {question: entry for question, entry in found.items() if is_sound(question, entry)}
+        bad = [str(question) for question in found if question not in entries]
+        if bad:
+            report.append(f"{handed.path}: left out, not as the lessons write them: {', '.join(bad)}")
+        sound.append((handed, identity, entries))
+    people = student_names.People(handed_in_predictions.sighting_of(handed, one) for handed, one, _ in sound)
+    students = {}
+    for _, identity, entries in sound:
+        student = people.name(identity)
+        students[student] = entries | students.get(student, {})  # the first choice counts
     return students, report, good
 
 
@@ -116,9 +129,10 @@ def is_sound(question, entry):
     """Return whether an entry is one that the lessons write."""
     if not isinstance(entry, dict) or not all(key in entry for key in ("choice", "answer", "measured")):
         return False
-    indices, measured = range(len(options(question))), entry["measured"]
-    is_index = lambda value: type(value) is int and value in indices
-    return type(measured) in (int, float) and is_index(entry["answer"]) and entry["choice"] in (SHOW, *indices)
+    indices = range(len(options(question)))
+    is_number = type(entry["measured"]) in (int, float)
+    answer_is_index = type(entry["answer"]) is int and entry["answer"] in indices
+    return is_number and answer_is_index and entry["choice"] in (SHOW, *indices)
 
 
 def by_lesson(students, root):
@@ -130,40 +144,53 @@ def by_lesson(students, root):
         code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
         questions = []
         for name in re.findall(r'\bpredict\("(\w+)"', code):
-            if entries := {student: entry[name] for student, entry in students.items() if name in entry}:
+            entries = {student: entry[name] for student, entry in students.items() if name in entry}
+            if entries:
                 questions.append(Question(name, entries))
-        found |= {title: questions} if questions else {}
+        if questions:
+            found[title] = questions
     return found
 
 
 def picture(questions):
     """Return the Picture: for each question a bar an answer, its share of the choices; the measured ones stand out."""
-    rows = [line for question in questions for line in (*wrapped(question.text, 96), *question.options, "")]
-    size, y, alt = (WIDTH, ROW * (len(rows) + 0.5)), 0, []
+    lines = sum(len(wrapped(question.text, 96)) + len(question.options) + 1 for question in questions)
     with figures.drawing:
-        figure = Figure(figsize=size)
-        axes = figure.add_axes((0.37, 0, 0.35, 1), xlim=(0, 100), ylim=(len(rows), -0.5))
+        figure = Figure(figsize=(WIDTH, ROW * (lines + 0.5)))
+        axes = figure.add_axes((0.37, 0, 0.35, 1), xlim=(0, 100), ylim=(lines, -0.5))
         axes.axis("off")
+        y = 0
         for question in questions:
-            for line in wrapped(question.text, 96):
-                axes.text(-103, y, line, weight="bold", size=13, va="center")
-                y += 1
-            for index, (option, who) in enumerate(zip(question.options, question.chosen)):
-                share, runs = 100 * len(who) / max(1, question.votes), question.measured.get(index)
-                colour, hatch = (MEASURED, "///") if runs else (CHOSEN, "")
-                axes.barh(y, share, 0.7, color=colour, hatch=hatch, edgecolor="white")
-                axes.barh(y, 100, 0.7, facecolor="none", edgecolor="#767676", linewidth=0.6)
-                axes.text(-2, y, "\n".join(wrapped(option, 44)), size=11, va="center", ha="right", linespacing=0.9)
-                note = say("class.share", count=len(who), percent=round(share))
-                axes.text(102, y, note, size=11, va="center")
-                if runs:
-                    mark = say("class.measured") if len(question.measured) == 1 else say("class.runs", count=runs)
-                    axes.text(128, y, f"◀ {mark}", size=11, weight="bold", color=MEASURED, va="center")
-                y += 1
-            y += 1
-            choices = "; ".join(f"{option}: {len(who)}" for option, who in zip(question.options, question.chosen))
-            alt.append(f"{question.text} {choices}. {say('class.alt', answer=question.answers())}")
-        return figures.render(figure, " ".join(alt))
+            y = draw(axes, question, y)
+        return figures.render(figure, " ".join(map(alternative, questions)))
+
+
+def draw(axes, question, y):
+    """Draw a question and its answers from the line y on; return the line after them."""
+    for line in wrapped(question.text, 96):
+        axes.text(-103, y, line, weight="bold", size=13, va="center")
+        y += 1
+    for index, (option, who) in enumerate(zip(question.options, question.chosen)):
+        share = 100 * len(who) / max(1, question.votes)
+        runs = question.measured.get(index, 0)
+        if runs:
+            axes.barh(y, share, 0.7, color=MEASURED, hatch="///", edgecolor="white")
+        else:
+            axes.barh(y, share, 0.7, color=CHOSEN, edgecolor="white")
+        axes.barh(y, 100, 0.7, facecolor="none", edgecolor="#767676", linewidth=0.6)
+        axes.text(-2, y, "\n".join(wrapped(option, 44)), size=11, va="center", ha="right", linespacing=0.9)
+        axes.text(102, y, say("class.share", count=len(who), percent=round(share)), size=11, va="center")
+        if runs:
+            mark = say("class.measured") if len(question.measured) == 1 else say("class.runs", count=runs)
+            axes.text(128, y, f"◀ {mark}", size=11, weight="bold", color=MEASURED, va="center")
+        y += 1
+    return y + 1
+
+
+def alternative(question):
+    """Return what the picture shows of a question, in words."""
+    choices = "; ".join(f"{option}: {len(who)}" for option, who in zip(question.options, question.chosen))
+    return f"{question.text} {choices}. {say('class.alt', answer=question.answers())}"
 
 
 def wrapped(text, width):
@@ -173,18 +200,36 @@ def wrapped(text, width):
 
 def table(questions, names):
     """Return the table of one lesson as HTML; names: whether a column says who chose what."""
-    head = say("class.head").split(" | ") + ([say("class.names")] if names else [])
-    rows = []
-    for question in questions:
-        right = sum(entry["choice"] == entry["answer"] for entry in question.entries.values())
-        most = max(map(len, question.chosen))
-        believed = "; ".join(o for o, who in zip(question.options, question.chosen) if most and len(who) == most)
-        shown = len(question.entries) - question.votes
-        row = [question.text, question.votes, shown, right, believed, question.answers(), question.values()]
-        told = (f"{option}: {', '.join(who)}" for option, who in zip(question.options, question.chosen) if who)
-        rows.append(row + (["; ".join(told)] if names else []))
-    line = lambda cells, tag: "<tr>" + "".join(f"<{tag}>{html.escape(str(cell))}</{tag}>" for cell in cells) + "</tr>"
-    return "\n".join(["<table>", line(head, "th"), *(line(row, "td") for row in rows), "</table>"])
+    head = say("class.head").split(" | ")
+    if names:
+        head.append(say("class.names"))
+    rows = [html_row(row_of(question, names), "td") for question in questions]
+    return "\n".join(["<table>", html_row(head, "th"), *rows, "</table>"])
+
+
+def row_of(question, names):
+    """Return the cells of a question's row."""
+    right = sum(entry["choice"] == entry["answer"] for entry in question.entries.values())
+    looked_at_once = len(question.entries) - question.votes
+    row = [question.text, question.votes, looked_at_once, right, believed(question)]
+    row += [question.answers(), question.values()]
+    if names:
+        told = [f"{option}: {', '.join(who)}" for option, who in zip(question.options, question.chosen) if who]
+        row.append("; ".join(told))
+    return row
+
+
+def believed(question):
+    """Return the answers that most have chosen, "" if nobody chose."""
+    most = max(map(len, question.chosen))
+    if most == 0:
+        return ""
+    return "; ".join(option for option, who in zip(question.options, question.chosen) if len(who) == most)
+
+
+def html_row(cells, tag):
+    """Return a row of a table as HTML."""
+    return "<tr>" + "".join(f"<{tag}>{html.escape(str(cell))}</{tag}>" for cell in cells) + "</tr>"
 
 
 def write(paths, target, lang="en", names=False, root=layout.ROOT):

@@ -1,28 +1,45 @@
 """The words outside of the notebooks, in three languages: the catalogue, the ledger, the assignments' checks."""
 
+import ast
 import re
 import string
 import tomllib
 
 from notebook_files.layout import LANGUAGES
-from texts import markdown_parts, wording
+from notebook_files.reading import read_text
+from texts import languages, wording
 
 PARTS = ("claim", "measures", "found")  # the texts of a claim of the ledger
 
 
 def toml(path):
     """Return the content of a TOML file, empty if it is not there. Raises ValueError, naming the file, for bad TOML."""
+    if not path.exists():
+        return {}
     try:
-        return tomllib.loads(path.read_text(encoding="utf8")) if path.exists() else {}
+        return tomllib.loads(read_text(path))
     except tomllib.TOMLDecodeError as error:
-        hint = '; write a quotation mark inside a text as the language writes it, or as \\"'
-        raise ValueError(f"{path}: {error}{hint if 'after' in str(error) else ''}") from None
+        hint = ""
+        if "after" in str(error):
+            hint = '; write a quotation mark inside a text as the language writes it, or as \\"'
+        raise ValueError(f"{path}: {error}{hint}") from None
 
 
 def catalogue_of(root, language):
-    """Return the catalogue of a language, "section.key" → text."""
+    """Return the catalogue of a language, "section.key" → text; what has not this form is left out."""
     sections = toml(root / "helpers" / "text" / f"{language}.toml")
-    return {f"{section}.{key}": text for section, texts in sections.items() for key, text in texts.items()}
+    found = {}
+    for section, texts in sections.items():
+        if isinstance(texts, dict):
+            found |= {f"{section}.{key}": text for key, text in texts.items() if isinstance(text, str)}
+    return found
+
+
+def text_of(entry, part, language):
+    """Return a text of an entry of the ledger in a language, None if there is none."""
+    texts = entry.get(part) if isinstance(entry, dict) else None
+    text = texts.get(language) if isinstance(texts, dict) else None
+    return text if isinstance(text, str) else None
 
 
 def sentences_of(root, language):
@@ -31,31 +48,50 @@ def sentences_of(root, language):
     A dictionary "file#entry.part.language" → text, None where there is none.
     """
     found = {
-        f"helpers/claims.toml#{claim}.{part}.{language}": entry.get(part, {}).get(language)
+        f"helpers/claims.toml#{claim}.{part}.{language}": text_of(entry, part, language)
         for claim, entry in toml(root / "helpers" / "claims.toml").items()
         for part in PARTS
     }
-    for path in sorted((root / "helpers" / "tasks").glob("*.toml")):
-        for task, entry in toml(path).items():
-            for mistake in entry["mistakes"]:
-                found[f"helpers/tasks/{path.name}#{task}.{mistake['name']}.{language}"] = mistake.get(language)
+    found |= {f"{at}.{language}": texts.get(language) for at, texts in mistakes_of(root)}
     return found
+
+
+def mistakes_of(root):
+    """Return the mistakes that the assignments' checks know, pairs of "file#task.mistake" and language → sentence.
+
+    They are read from the code, which is not run: calls as `TASK.mistake("name", en="…", de="…", sv="…")`."""
+    found = []
+    for path in sorted((root / "helpers" / "activities" / "tasks").glob("assignment_*.py")):
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf8"))):
+            if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+                continue
+            texts = {word.arg: ast.literal_eval(word.value) for word in call.keywords if word.arg in LANGUAGES}
+            if call.func.attr in ("mistake", "wrong_values") and texts:
+                task, name = ast.unparse(call.func.value), ast.literal_eval(call.args[0])
+                found.append((f"{path.relative_to(root).as_posix()}#{task}.{name}", texts))
+    return found
+
+
+def without_placeholders(text, instead=" "):
+    """Return a text of the catalogue without its placeholders."""
+    return re.sub(r"\{\w*\}", instead, text)
 
 
 def vocabulary_of(root):
     """Return for each language the words that tell it apart: frequent ones, and those of its catalogue and ledger."""
-    used = {
-        language: {
-            word.lower()
-            for text in (*catalogue_of(root, language).values(), *sentences_of(root, language).values())
-            for word in markdown_parts.words(re.sub(r"\{\w*\}", " ", text or ""))
-        }
-        for language in LANGUAGES
-    }
-    others = lambda language: set().union(
-        *(used[other] | markdown_parts.WORDS[other] for other in LANGUAGES if other != language)
-    )
-    return {language: markdown_parts.WORDS[language] | (used[language] - others(language)) for language in LANGUAGES}
+    used = {}
+    for language in LANGUAGES:
+        texts = [*catalogue_of(root, language).values(), *sentences_of(root, language).values()]
+        words = [word for text in texts for word in languages.words(without_placeholders(text or ""))]
+        used[language] = {word.lower() for word in words}
+    vocabulary = {}
+    for language in LANGUAGES:
+        of_others = set()
+        for other in LANGUAGES:
+            if other != language:
+                of_others |= used[other] | languages.WORDS[other]
+        vocabulary[language] = languages.WORDS[language] | (used[language] - of_others)
+    return vocabulary
 
 
 def placeholders(text):
@@ -76,17 +112,33 @@ def catalogue(root):
     """Find texts of the catalogue that a language lacks or has alone, and placeholders that differ."""
     english = catalogue_of(root, "en")
     for language in LANGUAGES:
-        own, file = catalogue_of(root, language), f"helpers/text/{language}.toml"
-        for key in [key for key in english if key not in own]:
-            yield f"{file}#{key}: missing; add it"
+        own = catalogue_of(root, language)
+        file = f"helpers/text/{language}.toml"
+        yield from without_form(root, language)
+        for key in english:
+            if key not in own:
+                yield f"{file}#{key}: missing; add it"
         for key, text in own.items():
+            at = f"{file}#{key}"
             if key not in english:
-                yield f"{file}#{key}: not in the English catalogue; remove it or add it there"
+                yield f"{at}: not in the English catalogue; remove it or add it there"
             elif not text.strip():
-                yield f"{file}#{key}: empty; write it"
+                yield f"{at}: empty; write it"
             elif placeholders(text) != placeholders(english[key]):
-                yield f"{file}#{key}: the placeholders differ from the English text; use {placeholders(english[key])}"
-            yield from wording.words(re.sub(r"\{\w*\}", "⌷", text), language, f"{file}#{key}")
+                yield f"{at}: the placeholders differ from the English text; use {placeholders(english[key])}"
+            yield from wording.words(without_placeholders(text, "⌷"), language, at)
+
+
+def without_form(root, language):
+    """Find what is no text in a section of the catalogue of a language."""
+    file = f"helpers/text/{language}.toml"
+    for section, texts in toml(root / "helpers" / "text" / f"{language}.toml").items():
+        if not isinstance(texts, dict):
+            yield f"{file}#{section}: stands in no section; move it below a [section]"
+            continue
+        for key, text in texts.items():
+            if not isinstance(text, str):
+                yield f"{file}#{section}.{key}: is no text; write it in quotation marks"
 
 
 def sentences(root):
@@ -97,8 +149,6 @@ def sentences(root):
                 yield f"{at}: missing; write it"
             else:
                 yield from wording.words(text, language, at)
-    for path in sorted((root / "helpers" / "tasks").glob("*.toml")):
-        for task, entry in toml(path).items():
-            names = [mistake["name"] for mistake in entry["mistakes"]]
-            for name in sorted({name for name in names if names.count(name) > 1}):
-                yield f"helpers/tasks/{path.name}#{task}.{name}: two mistakes have this name; rename one"
+    names = [at for at, _ in mistakes_of(root)]
+    for at in sorted({name for name in names if names.count(name) > 1}):
+        yield f"{at}: two mistakes have this name; rename one"

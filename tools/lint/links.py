@@ -5,28 +5,27 @@ import re
 from urllib.parse import unquote
 
 from notebook_files.directions import where
-from notebook_files.layout import BARS, LANGUAGES, authored, path_of
-from notebook_files.reading import read
+from notebook_files.layout import BARS, authored, path_of
+from notebook_files.reading import read, read_text
 from texts import markdown_parts
 
 
 def check(root, books):
     """Find links inside the project that lead nowhere."""
-    for language in LANGUAGES:
-        for name, notebook in authored(books[language]).items():
+    for language, notebooks in books.items():
+        for name, notebook in authored(notebooks).items():
             path = path_of(root, language, name)
             for cell in notebook.cells:
                 if cell.cell_type == "markdown" and cell.get("id") not in BARS:
                     yield from dead(root, path, cell.source, where(language, name, cell))
     for path in pages(root):
-        yield from dead(root, path, path.read_text(encoding="utf8"), path.relative_to(root).as_posix())
+        yield from dead(root, path, read_text(path), path.relative_to(root).as_posix())
 
 
 def pages(root):
     """Return the Markdown files of the project."""
-    return sorted(
-        [*root.glob("*.md"), *root.glob("tools/*.md"), *root.glob("helpers/**/*.md"), *root.glob("notebooks/**/*.md")]
-    )
+    patterns = ("*.md", "tools/**/*.md", "helpers/**/*.md", "notebooks/**/*.md")
+    return sorted(path for pattern in patterns for path in root.glob(pattern))
 
 
 def dead(root, path, source, at):
@@ -45,16 +44,21 @@ def dead(root, path, source, at):
 
 
 def anchors(path):
-    """Return the anchors of a notebook (as JupyterLab makes them), a Markdown file or a line of code (as GitHub does)."""
-    if path.suffix not in {".ipynb", ".md"}:
-        return {f"L{n}" for n in range(1, path.read_bytes().count(b"\n") + 2)} if path.is_file() else set()
+    """Return the anchors of a notebook (as JupyterLab makes them), a Markdown file or a line of code (as GitHub does).
+
+    Raises ValueError for a notebook that cannot be read."""
     if path.suffix == ".ipynb":
-        text = "\n\n".join(c.source for c in read(path).cells if c.cell_type == "markdown")
-    else:
-        text = path.read_text(encoding="utf8")
-    found = set(re.findall(r"<[^>]*\b(?:id|name)=[\"']([^\"']+)", text))
-    for heading in re.findall(r"^#+ +(.+?)(?: +#+)?\s*$", markdown_parts.FENCE.sub("", text), re.M):
-        heading = re.sub(r"[`*]", "", markdown_parts.LINK.sub(r"\2", heading))
-        slug = re.sub(r"[^\w -]", "", heading.lower()) if path.suffix == ".md" else heading
-        found.add(slug.replace(" ", "-"))
-    return found
+        found = set()
+        for cell in read(path).cells:
+            if cell.cell_type == "markdown":
+                found |= set(markdown_parts.parts(cell.source).anchors)
+                found |= {heading.replace(" ", "-") for heading in markdown_parts.headings(cell.source)}
+        return found
+    if path.suffix == ".md":
+        source = read_text(path)
+        headings = [re.sub(r"[^\w -]", "", heading.lower()) for heading in markdown_parts.headings(source)]
+        return {heading.replace(" ", "-") for heading in headings} | set(markdown_parts.parts(source).anchors)
+    if path.is_file():
+        lines = path.read_bytes().count(b"\n") + 1
+        return {f"L{number}" for number in range(1, lines + 1)}
+    return set()

@@ -10,11 +10,10 @@ import subprocess
 from pathlib import Path
 
 from lint import catalogue, stored_outputs
-from notebook_files import layout
 from notebook_files.directions import where
-from notebook_files.layout import BARS, LANGUAGES, authored
-from notebook_files.reading import load
-from texts import markdown_parts
+from notebook_files.layout import BARS, CITING, authored
+from notebook_files.reading import load, read_text
+from texts import languages, markdown_parts
 from translation import differences, markdown_pages
 
 DICTIONARIES = {"en": "en_GB", "de": "de_DE", "sv": "sv_SE"}
@@ -31,77 +30,94 @@ def missing():
         return "hunspell"
     there = subprocess.run(["hunspell", "-D"], input="", capture_output=True, text=True).stderr
     lacks = [name for name in DICTIONARIES.values() if not re.search(rf"/{name}\s", there + "\n")]
-    return f"hunspell's dictionaries {', '.join(lacks)}" if lacks else ""
+    if lacks:
+        return f"hunspell's dictionaries {', '.join(lacks)}"
+    return ""
 
 
 def listed(language):
     """Return the words of the lists for a language."""
-    return {
-        word
-        for name in ("names", language)
-        for word in (LISTS / f"{name}.txt").read_text(encoding="utf8").split("\n")
-        if word and not word.startswith("#")
-    }
+    lines = []
+    for name in ("names", language):
+        lines += read_text(LISTS / f"{name}.txt").split("\n")
+    return {line for line in lines if line and not line.startswith("#")}
 
 
 def texts(root):
-    """Yield (language, where, prose) for everything that a reader sees: cells, pictures' texts, catalogue, ledger, pages."""
+    """Yield (language, where, prose) for everything that a reader sees: cells, pictures' texts, catalogue, ledger,
+    pages. Raises ValueError, naming the file, for one that cannot be read."""
     books = load(root)
-    for language in LANGUAGES:
-        for name, notebook in authored(books[language]).items():
+    for language, notebooks in books.items():
+        for name, notebook in authored(notebooks).items():
             waiting = differences.waiting(books, language, name)
             for cell in notebook.cells:
                 if cell.get("id") not in (*BARS, *waiting):
-                    yield from ((language, where(language, name, cell), text) for text in of_cell(cell, language))
+                    at = where(language, name, cell)
+                    yield from ((language, at, text) for text in of_cell(cell, language))
         for key, text in catalogue.catalogue_of(root, language).items():
-            yield language, f"helpers/text/{language}.toml#{key}", re.sub(r"\{\w*\}", " ", text)
+            yield language, f"helpers/text/{language}.toml#{key}", catalogue.without_placeholders(text)
         for at, text in catalogue.sentences_of(root, language).items():
-            yield language, at, re.sub(r"\{\w*\}", " ", markdown_parts.plain(text or ""))
-    for path in sorted([*root.glob("*.md"), *root.glob("tools/*.md")]):
-        source = re.sub(r"^    .*$", "", path.read_text(encoding="utf8"), flags=re.M)  # indented code
-        yield "en", path.relative_to(root).as_posix(), words_of(source, "en")
-    for language, names in markdown_pages.load(root).items():
-        yield from ((language, where(language, name), words_of(page.source, language)) for name, page in names.items())
+            yield language, at, catalogue.without_placeholders(markdown_parts.plain(text or ""))
+    for path in sorted([*root.glob("*.md"), *root.glob("tools/**/*.md")]):
+        yield "en", path.relative_to(root).as_posix(), words_of(read_text(path), "en")
+    for language, pages in markdown_pages.load(root).items():
+        for name, page in pages.items():
+            yield language, where(language, name), words_of(page.source, language)
 
 
 def of_cell(cell, language):
     """Yield the prose of a cell: its text and the alternative texts in it and in its outputs."""
     if cell.cell_type == "markdown":
-        source = markdown_parts.without_quotes(cell.source) if cell.get("id") in layout.CITING else cell.source
-        yield words_of(source, language)
+        if cell.get("id") in CITING:
+            yield markdown_parts.without_quotes(cell.source)
+        else:
+            yield words_of(cell.source, language)
     for output in cell.get("outputs", []):
-        source = stored_outputs.shown(output)
-        yield from (alt for _, alt in markdown_parts.parts(source).images)
+        for _, alt in markdown_parts.html_parts(stored_outputs.shown(output)).images:
+            yield alt
 
 
 def words_of(source, language):
     """Return the prose of a Markdown text with the alternative texts of its pictures, without titles of papers."""
-    return markdown_parts.plain(markdown_parts.without_titles(source, language))
+    return languages.without_titles(source, language)
 
 
 def words(text):
     """Return the words of a prose text as the dictionaries write them, without a possessive 's."""
     text = ENDING.sub(" ", NAME_LIKE.sub(" ", text))
-    found = (re.sub(r"'s?$|'s$", "", word.replace("’", "'")) for word in markdown_parts.words(text))
+    found = [re.sub(r"'s?$|'s$", "", word.replace("’", "'")) for word in languages.words(text)]
     return [word for word in found if len(word) > 1]
 
 
+def is_listed(word, known):
+    """Tell whether a word is in a list; one in lower case stands for the same with a capital, too."""
+    return word in known or word[0].lower() + word[1:] in known
+
+
 def rejected(language, candidates):
-    """Return those of some words that neither the dictionary nor the lists know. Raises OSError without hunspell."""
+    """Return those of some words that neither the dictionary nor the lists know.
+
+    Raises OSError without hunspell, or if it fails."""
     known = listed(language)
-    unknown = sorted(w for w in set(candidates) if w not in known and w[0].lower() + w[1:] not in known)
+    unlisted = sorted(word for word in set(candidates) if not is_listed(word, known))
     command = ["hunspell", "-d", DICTIONARIES[language], "-i", "utf-8", "-l"]
-    result = subprocess.run(command, input="\n".join(unknown), capture_output=True, encoding="utf8", check=True)
+    try:
+        result = subprocess.run(command, input="\n".join(unlisted), capture_output=True, encoding="utf8", check=True)
+    except subprocess.CalledProcessError as error:
+        raise OSError(f"hunspell failed: {' '.join(error.stderr.split())}") from None
     refused = set(result.stdout.split("\n"))
-    return {word for word in unknown if word in refused}
+    return {word for word in unlisted if word in refused}
 
 
 def unknown(root):
     """Return one line for each unknown word and place. Raises OSError without hunspell and its dictionaries."""
-    if lacks := missing():
+    lacks = missing()
+    if lacks:
         raise OSError(f"{lacks} not found: install hunspell with its English (GB), German and Swedish dictionaries")
     found = [(language, at, word) for language, at, text in texts(root) for word in words(text)]
-    refused = {lang: rejected(lang, [word for other, _, word in found if other == lang]) for lang in LANGUAGES}
+    refused = {}
+    for own in DICTIONARIES:
+        refused[own] = rejected(own, [word for language, _, word in found if language == own])
     lines = [
         f"{at}: unknown word: {word}; correct it or add it to tools/lint/words/{language}.txt"
         for language, at, word in found

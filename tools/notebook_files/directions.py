@@ -16,13 +16,22 @@ def run_again(at):
 
 def where(language, name, cell=None):
     """Return the words that tell an author where to look: the file, the cell's id and its first words."""
-    return f"notebooks/{language}/{name}" + ("" if cell is None else points_to(cell))
+    place = f"notebooks/{language}/{name}"
+    if cell is None:
+        return place
+    return place + points_to(cell)
 
 
 def points_to(cell, most=30):
-    """Return a cell's id after a #, and its first words in parentheses."""
-    words = " ".join(re.sub(r"<[^>]*>|[#*`|]", "", cell.source).lstrip().partition("\n")[0].split())
-    return f"#{cell.get('id', '?')}" + f" ({words if len(words) <= most else words[: most - 1] + '…'})" * bool(words)
+    """Return a cell's id after a #, and its first words, at most so many characters, in parentheses."""
+    place = f"#{cell.get('id', '?')}"
+    first_line = re.sub(r"<[^>]*>|[#*`|]", "", cell.source).lstrip().partition("\n")[0]
+    words = " ".join(first_line.split())
+    if not words:
+        return place
+    if len(words) > most:
+        words = words[: most - 1] + "…"
+    return f"{place} ({words})"
 
 
 def end(perform, *arguments):

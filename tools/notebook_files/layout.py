@@ -16,7 +16,8 @@ MADE = "assignments/"  # how the names of notebooks begin that classroom.py make
 
 def all_notebooks(root=ROOT):
     """Return the paths of all notebooks of the project."""
-    return sorted(p for p in (root / "notebooks").rglob("*.ipynb") if ".ipynb_checkpoints" not in p.parts)
+    paths = (root / "notebooks").rglob("*.ipynb")
+    return sorted(path for path in paths if path.is_file() and ".ipynb_checkpoints" not in path.parts)
 
 
 def solved(paths):
@@ -39,16 +40,17 @@ def find_lesson(books, lesson):
 
     Raises ValueError if no lesson or more than one fits; assignments are none, since they are made from solutions.
     """
+    path = Path(lesson).as_posix()
     for language in LANGUAGES:
         for name in books[language]:
-            if Path(lesson).as_posix().endswith(f"notebooks/{language}/{name}") and name in books["en"]:
+            if path.endswith(f"notebooks/{language}/{name}") and name in books["en"]:
                 return name, language
-    names = list(authored(books["en"]))
-    fits = [n for n in names if n.removesuffix(".ipynb") == lesson.removesuffix(".ipynb")]
-    fits = fits or [n for n in names if n.startswith(lesson) and ("/" in n) == ("/" in lesson)]
-    if len(fits) != 1:
-        raise ValueError(
-            f"{lesson!r} is {'no lesson' if not fits else 'more than one lesson'}; choose from: "
-            + ", ".join(n.removesuffix(".ipynb") for n in names)
-        )
-    return fits[0], None
+    names = {name.removesuffix(".ipynb"): name for name in authored(books["en"])}
+    wanted = lesson.removesuffix(".ipynb")
+    if wanted in names:
+        return names[wanted], None
+    fits = [name for name in names if name.startswith(wanted) and name.count("/") == wanted.count("/")]
+    if len(fits) == 1:
+        return names[fits[0]], None
+    problem = "more than one lesson" if fits else "no lesson"
+    raise ValueError(f"{lesson!r} is {problem}; choose from: {', '.join(names)}")

@@ -10,52 +10,79 @@ from notebook_files.directions import where
 from notebook_files.layout import BARS, LANGUAGES, MADE, path_of
 from notebook_files.reading import write
 
-KEYS = ("name", "previous", "contents", "next", "lesson", "assignment")
 WORDS = {
-    "en": dict(zip(KEYS, ("English", "Previous", "Contents", "Next", "Lesson", "Assignment"))),
-    "de": dict(zip(KEYS, ("Deutsch", "Zurück", "Inhalt (englisch)", "Weiter", "Lektion", "Aufgabenblatt"))),
-    "sv": dict(zip(KEYS, ("Svenska", "Föregående", "Innehåll (på engelska)", "Nästa", "Lektion", "Inlämningsuppgift"))),
+    "en": {
+        "name": "English",
+        "previous": "Previous",
+        "contents": "Contents",
+        "next": "Next",
+        "lesson": "Lesson",
+        "assignment": "Assignment",
+    },
+    "de": {
+        "name": "Deutsch",
+        "previous": "Zurück",
+        "contents": "Inhalt (englisch)",
+        "next": "Weiter",
+        "lesson": "Lektion",
+        "assignment": "Aufgabenblatt",
+    },
+    "sv": {
+        "name": "Svenska",
+        "previous": "Föregående",
+        "contents": "Innehåll (på engelska)",
+        "next": "Nästa",
+        "lesson": "Lektion",
+        "assignment": "Inlämningsuppgift",
+    },
 }
 
 
 def title(notebook, name):
     """Return the text of a notebook's first heading, or its file name without one."""
     for cell in notebook.cells:
-        found = re.search(r"^# +(.+?)\s*$", cell.source, re.M) if cell.cell_type == "markdown" else None
-        if found:
-            return found[1]
+        if cell.cell_type == "markdown":
+            found = re.search(r"^# +(.+?)\s*$", cell.source, re.MULTILINE)
+            if found:
+                return found[1]
     return posixpath.basename(name).removesuffix(".ipynb")
 
 
 def bar(books, language, name):
     """Return the markdown of a notebook's bar; what does not exist (yet) is left out."""
-    words, folder = WORDS[language], posixpath.dirname(name)
-    row = sorted(other for other in books[language] if posixpath.dirname(other) == folder)
-    at = row.index(name)
-    relative = lambda path: posixpath.relpath(path, posixpath.join("notebooks", language, folder))
-    link = lambda text, path: f"[{text}]({relative(path)})"
-    lesson = lambda other: (title(books[language][other], other), f"notebooks/{language}/{other}")
+    words = WORDS[language]
+    folder, _, file = name.rpartition("/")
+    own_folder = posixpath.join("notebooks", language, folder)
+
+    def link(text, path):
+        return f"[{text}]({posixpath.relpath(path, own_folder)})"
+
+    neighbours = sorted(other for other in books[language] if posixpath.dirname(other) == folder)
+    at = neighbours.index(name)
     parts = []
     if at > 0:
-        text, path = lesson(row[at - 1])
-        parts.append(link(f"← {words['previous']}: {text}", path))
+        previous = neighbours[at - 1]
+        heading = title(books[language][previous], previous)
+        parts.append(link(f"← {words['previous']}: {heading}", f"notebooks/{language}/{previous}"))
     parts.append(link(words["contents"], "README.md"))
-    if at + 1 < len(row):
-        text, path = lesson(row[at + 1])
-        parts.append(link(f"{words['next']}: {text} →", path))
-    partner = (MADE if not folder else "") + posixpath.basename(name)
+    if at + 1 < len(neighbours):
+        following = neighbours[at + 1]
+        heading = title(books[language][following], following)
+        parts.append(link(f"{words['next']}: {heading} →", f"notebooks/{language}/{following}"))
+    partner = file if folder else MADE + file
     if partner in books[language]:
-        parts.append(link(words["lesson" if folder else "assignment"], f"notebooks/{language}/{partner}"))
-    for other in LANGUAGES:
-        if other != language and name in books[other]:
-            parts.append(link(WORDS[other]["name"], f"notebooks/{other}/{name}"))
+        text = words["lesson" if folder else "assignment"]
+        parts.append(link(text, f"notebooks/{language}/{partner}"))
+    others = [other for other in LANGUAGES if other != language and name in books[other]]
+    parts += [link(WORDS[other]["name"], f"notebooks/{other}/{name}") for other in others]
     return " | ".join(parts)
 
 
 def bars(books, language, name):
     """Return the first and the last cell of a notebook. In a translation they carry the mark of the English bar."""
-    marked = language != "en" and name in books["en"]
-    metadata = {"translation": {"of": digest(bar(books, "en", name))}} if marked else {}
+    metadata = {}
+    if language != "en" and name in books["en"]:
+        metadata = {"translation": {"of": digest(bar(books, "en", name))}}
     source = bar(books, language, name)
     return [nbformat.v4.new_markdown_cell(source, id=id_, metadata=metadata) for id_ in BARS]
 

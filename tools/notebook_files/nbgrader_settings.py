@@ -5,4 +5,7 @@ ADDED = ("checksum", "cell_type")  # by nbgrader to what it knows of a cell
 
 def grading(cell):
     """Return what nbgrader is told about a cell: points, grade_id and whether it is locked, a check, a solution."""
-    return {key: value for key, value in cell.metadata.get("nbgrader", {}).items() if key not in ADDED}
+    settings = cell.metadata.get("nbgrader")
+    if not isinstance(settings, dict):
+        return {}
+    return {key: value for key, value in settings.items() if key not in ADDED}

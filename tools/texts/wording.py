@@ -8,36 +8,34 @@ import tomllib
 from functools import cache
 from pathlib import Path
 
-from notebook_files.directions import run_again
-from notebook_files.layout import LANGUAGES
-from texts import markdown_parts
+from texts import languages, markdown_parts
 
 MACHINE_PATH = re.compile(r"(?<![\w.])/(?:root|home|tmp|work|Users)/[\w.+-]*")
 GLOSSARY = Path(__file__).with_name("glossary.toml")
 NAMES = {"en": "English", "de": "German", "sv": "Swedish"}
 SHORTEST_ALT = 20  # characters; less describes no picture
 POINT = re.compile(r"(?:([A-Za-z]+)[ \u00a0])?(?<![\w.,-])(\d+\.\d+)(?!\w|\.\d)")
-NUMBERED = set(  # what a number with a point may follow: it is part of a name then
-    """Abschnitt avsnitt Kapitel kapitel Version version Python PyTorch torch Llama Qwen Gemma Phi OLMo GLM EXAONE
-    Mistral Falcon GPT arXiv transformers CUDA""".split()
-)
+NUMBERED = {  # what a number with a point may follow: it is part of a name then
+    "Abschnitt", "avsnitt", "Kapitel", "kapitel", "Version", "version", "Python", "PyTorch", "torch", "Llama", "Qwen",
+    "Gemma", "Phi", "OLMo", "GLM", "EXAONE", "Mistral", "Falcon", "GPT", "arXiv", "transformers", "CUDA",
+}  # fmt: skip
 OPENING = r"(?<![^\s(\[])%s(?=\w)"  # a mark that the language uses, but not to open
-QUOTES = {
+QUOTES = {  # what the language does not write
     "en": rf'["„]|{OPENING % "”"}',
     "de": rf'["”]|{OPENING % "“"}',
     "sv": '["„“]',
-}  # what the language does not write
-ONLY = {"en": "“English”", "de": "„Deutsch“", "sv": "”svenska”"}
+}
+QUOTED_RIGHTLY = {"en": "“English”", "de": "„Deutsch“", "sv": "”svenska”"}
 
 
 @cache
 def glossary():
     """Return for each language a list of (compiled pattern of a forbidden word, the term, the reason or "")."""
-    found = {language: [] for language in LANGUAGES}
+    found = {language: [] for language in NAMES}
     for concept in tomllib.loads(GLOSSARY.read_text(encoding="utf8")).values():
         for language, patterns in concept.get("not", {}).items():
             for pattern in patterns:
-                compiled = re.compile(rf"(?<!\w)(?:{pattern})", re.I)
+                compiled = re.compile(rf"(?<!\w)(?:{pattern})", re.IGNORECASE)
                 found[language].append((compiled, concept[language], concept.get("why", "")))
     return found
 
@@ -45,27 +43,31 @@ def glossary():
 def short(item, most=60):
     """Return an item as one short line."""
     text = " ".join(str(item).split())
-    return text if len(text) <= most else text[: most - 1] + "…"
+    if len(text) <= most:
+        return text
+    return text[: most - 1] + "…"
 
 
 def wrong_language(source, language, at):
     """Find prose in another language: the whole text, or one of its sentences."""
-    found = markdown_parts.language_of(markdown_parts.plain(source))
+    found = languages.language_of(markdown_parts.plain(source))
     if found not in (None, language):
         yield f"{at}: reads as {NAMES[found]}; it should be {NAMES[language]}; translate it"
         return
-    for sentence in markdown_parts.foreign_sentences(source, language):
-        found = markdown_parts.language_of(sentence)
+    for sentence in languages.foreign_sentences(source, language):
+        found = languages.language_of(sentence)
         yield f"{at}: a sentence reads as {NAMES[found]}, not {NAMES[language]}: {short(sentence)}; translate it"
 
 
 def typography(parts, language, at):
     """Find numbers and quotation marks that are not written as the language writes them."""
     yield from marks(parts.prose, language, at)
-    if language != "en":
-        for formula in parts.formulas:
-            if found := re.search(r"\d+\.\d+", formula):
-                yield f"{at}: decimal point in a formula: {found[0]}; write {found[0].replace('.', '{,}')}"
+    if language == "en":
+        return
+    for formula in parts.formulas:
+        found = re.search(r"\d+\.\d+", formula)
+        if found:
+            yield f"{at}: decimal point in a formula: {found[0]}; write {found[0].replace('.', '{,}')}"
 
 
 def decimal_points(text):
@@ -76,13 +78,26 @@ def decimal_points(text):
 
 def marks(text, language, at):
     """Find a decimal point, a per cent sign or quotation marks of another language in a prose text."""
-    for number in decimal_points(text) if language != "en" else ():
-        yield f"{at}: decimal point: {number}; write {number.replace('.', ',')}"
-    if found := re.search(r"(\d[\d.,]*) +%" if language == "en" else r"(\d[\d.,]*)[^\S\u202f]?%", text):
-        space, name = ("", "no space") if language == "en" else ("\u202f", "a narrow no-break space (U+202F)")
-        yield f"{at}: {found[0]}; write {found[1]}{space}%, with {name} before %"
-    if found := re.search(rf"\S*(?:{QUOTES[language]})(?:\S*\s?){{4}}", text):
-        yield f"{at}: not the quotation marks of the language: {short(found[0])}; write {ONLY[language]}"
+    if language != "en":
+        for number in decimal_points(text):
+            yield f"{at}: decimal point: {number}; write {number.replace('.', ',')}"
+    yield from per_cent(text, language, at)
+    found = re.search(rf"\S*(?:{QUOTES[language]})(?:\S*\s?){{4}}", text)
+    if found:
+        right = QUOTED_RIGHTLY[language]
+        yield f"{at}: not the quotation marks of the language: {short(found[0])}; write {right}"
+
+
+def per_cent(text, language, at):
+    """Find a per cent sign that does not stand as the language wants it to."""
+    if language == "en":
+        found = re.search(r"(\d[\d.,]*) +%", text)
+        if found:
+            yield f"{at}: {found[0]}; write {found[1]}%, with no space before %"
+    else:
+        found = re.search(r"(\d[\d.,]*)[^\S\u202f]?%", text)
+        if found:
+            yield f"{at}: {found[0]}; write {found[1]}\u202f%, with a narrow no-break space (U+202F) before %"
 
 
 def terms(text, language, at):
@@ -100,33 +115,33 @@ def words(text, language, at):
     yield from terms(text, language, at)
 
 
-def alternative(alt, language, at, vocabulary=None):
-    """Find what is wrong with the alternative text of a picture; vocabulary: only for one that a cell has drawn."""
+def alternative(alt, language, at, vocabulary=languages.WORDS, remedy="translate it"):
+    """Find what is wrong with the alternative text of a picture.
+
+    vocabulary: language → the words that tell it apart. remedy: what to do about one in another language."""
     if len(alt.strip()) < SHORTEST_ALT:
         yield f"{at}: a picture has no alternative text, or one that is too short; describe what it shows"
         return
-    found, remedy = (
-        markdown_parts.language_of(alt, vocabulary or markdown_parts.WORDS),
-        run_again(at) if vocabulary else "translate it",
-    )
+    found = languages.language_of(alt, vocabulary)
     if found not in (None, language):
         yield f"{at}: an alternative text reads as {NAMES[found]}, not {NAMES[language]}; {remedy}"
     yield from words(alt, language, at)
 
 
-def shown(text, language, at, vocabulary):
-    """Find what is wrong with the words that a cell shows as HTML."""
-    found = markdown_parts.language_of(text, vocabulary)
+def shown(text, language, at, vocabulary, remedy):
+    """Find what is wrong with the words that a cell shows; see `alternative`."""
+    found = languages.language_of(text, vocabulary)
     if found not in (None, language):
-        yield f"{at}: what it shows reads as {NAMES[found]}, not {NAMES[language]}; {run_again(at)}"
+        yield f"{at}: what it shows reads as {NAMES[found]}, not {NAMES[language]}; {remedy}"
     yield from marks(text, language, at)
 
 
 def written(source, language, at, with_terms=True):
     """Find what is wrong with a text in Markdown: its language, its typography, its terms, its alternative texts."""
+    parts = markdown_parts.parts(source)
     yield from wrong_language(source, language, at)
-    yield from typography(markdown_parts.parts(source), language, at)
+    yield from typography(parts, language, at)
     if with_terms:
-        yield from terms(markdown_parts.plain(markdown_parts.without_titles(source, language)), language, at)
-    for _, alt in markdown_parts.parts(source).images:
+        yield from terms(languages.without_titles(source, language), language, at)
+    for _, alt in parts.images:
         yield from alternative(alt, language, at)

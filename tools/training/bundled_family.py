@@ -1,7 +1,7 @@
 """Train the bundled family: five small decoders, alike but for the norm, its placement and the rate that it bears.
 
-    python tools/training/bundled_family.py CORPUS [--only NAME ...] [--steps N] [--peak-rate R] [--out DIR] [--work DIR]
-                                   [--threads N]
+    python tools/training/bundled_family.py CORPUS [--only NAME ...] [--steps N] [--peak-rate R]
+                                            [--out DIR] [--work DIR] [--threads N]
 
 CORPUS is a folder with en.txt, de.txt and sv.txt: one paragraph a line, a blank line between
 books. The last 5 % of each book are held out. Steps:
@@ -25,9 +25,11 @@ from safetensors.torch import save_file
 from tqdm import tqdm
 
 from helpers import experiments, gpt
-from helpers.language import LANGUAGES
 
-FAST, CAREFUL = {"peak_rate": 2e-3, "warmup": 200}, {"peak_rate": 1e-3, "warmup": 800}
+LANGUAGES = ("en", "de", "sv")  # of the corpus, in this order
+
+FAST = {"peak_rate": 2e-3, "warmup": 200}
+CAREFUL = {"peak_rate": 1e-3, "warmup": 800}
 FAMILY = {  # placement, norm, and the rate that its placement bears: at 1.5e-3 post-norm stays at the unigram entropy
     "ln-pre": ("pre", "layernorm", FAST),
     "ln-post": ("post", "layernorm", CAREFUL),
@@ -42,30 +44,48 @@ SETTINGS = {
 }  # fmt: skip
 HELD_OUT = 0.05
 SAVE_EVERY = 200
-OUT = Path(__file__).parents[2] / "helpers" / "bundled"
+OUT = Path(__file__).parents[2] / "helpers" / "models" / "bundled"
 
 
 def split(text, held_out=HELD_OUT):
     """Return (training bytes, held-out bytes) of one language: the end of each book is held out."""
-    books = [book.encode() + b"\n" for book in text.strip().split("\n\n")]
-    cuts = [int(len(book) * (1 - held_out)) for book in books]
-    return b"".join(b[:c] for b, c in zip(books, cuts)), b"".join(b[c:] for b, c in zip(books, cuts))
+    beginnings = []
+    ends = []
+    for text_of_book in text.strip().split("\n\n"):
+        book = text_of_book.encode() + b"\n"
+        cut = int(len(book) * (1 - held_out))
+        beginnings.append(book[:cut])
+        ends.append(book[cut:])
+    return b"".join(beginnings), b"".join(ends)
 
 
 def read_corpus(folder):
     """Return the training ids, (N,) uint8, and a dictionary language → held-out ids, (M,) uint8."""
-    parts = {lang: split((Path(folder) / f"{lang}.txt").read_text(encoding="utf8")) for lang in LANGUAGES}
-    as_ids = lambda data: torch.frombuffer(bytearray(data), dtype=torch.uint8)
-    return as_ids(b"".join(parts[lang][0] for lang in LANGUAGES)), {lang: as_ids(parts[lang][1]) for lang in LANGUAGES}
+    training = b""
+    held_out = {}
+    for language in LANGUAGES:
+        text = (Path(folder) / f"{language}.txt").read_text(encoding="utf8")
+        beginning, end = split(text)
+        training += beginning
+        held_out[language] = ids_of(end)
+    return ids_of(training), held_out
+
+
+def ids_of(data):
+    """Return bytes as token ids, (N,) uint8."""
+    return torch.frombuffer(bytearray(data), dtype=torch.uint8)
 
 
 @torch.no_grad()
 def held_out_loss(decoder, ids, batch=64):
     """Return the mean loss in nats per byte over all full windows of the held-out ids."""
-    length = decoder.config.positions
-    windows = ids[: len(ids) // (length + 1) * (length + 1)].view(-1, length + 1).long()
-    losses = [experiments.language_loss(decoder, part).item() * len(part) for part in windows.split(batch)]
-    return sum(losses) / len(windows)
+    length = decoder.config.positions + 1  # the last token of a window is only predicted
+    full = len(ids) // length
+    windows = ids[: full * length].view(full, length).long()
+    total = 0.0
+    for part in windows.split(batch):
+        total += experiments.language_loss(decoder, part).item() * len(part)
+    return total / full
 
 
 def learning_rate(step, steps, peak, warmup):
@@ -76,42 +96,72 @@ def learning_rate(step, steps, peak, warmup):
 
 
 def train(name, data, settings, work):
-    """Train one model of the family, from its checkpoint if there is one; return (decoder, losses)."""
-    placement, norm, _ = FAMILY[name]
-    config = gpt.Config(
-        *(settings[k] for k in ("vocab_size", "positions", "width", "layers", "heads")), placement, norm
-    )
-    decoder = experiments.initialise(gpt.Decoder(config), settings["initialisation"], settings["seed"])
+    """Train one model of the family, from its checkpoint if there is one; return (decoder, losses).
+
+    data: the training ids, (N,) uint8. work: the folder of the checkpoints. Raises SystemExit for a checkpoint that was
+    made with other settings."""
+    decoder = new_decoder(name, settings)
     optimizer = torch.optim.AdamW(
         decoder.parameters(), betas=tuple(settings["betas"]), weight_decay=settings["weight_decay"]
     )
     checkpoint = Path(work) / f"{name}.pt"
-    losses = []
-    if checkpoint.exists():
-        saved = torch.load(checkpoint, weights_only=True)
-        if saved["settings"] != settings:
-            raise SystemExit(f"{checkpoint} was made with other settings; remove it to start over")
-        decoder.load_state_dict(saved["decoder"])
-        optimizer.load_state_dict(saved["optimizer"])
-        losses = saved["losses"]
+    losses = go_on_from(checkpoint, decoder, optimizer, settings)
     steps = settings["steps"]
+    positions = decoder.config.positions
     progress = tqdm(range(len(losses), steps), initial=len(losses), total=steps, desc=name, mininterval=20)
     for step in progress:
         for group in optimizer.param_groups:
             group["lr"] = learning_rate(step, steps, settings["peak_rate"], settings["warmup"])
-        windows = experiments.random_windows(data, config.positions, settings["batch"], settings["seed"] * 10**6 + step)
+        seed = settings["seed"] * 10**6 + step
+        windows = experiments.random_windows(data, positions, settings["batch"], seed)
         loss = experiments.language_loss(decoder, windows)
         optimizer.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(decoder.parameters(), settings["clip"])
         optimizer.step()
         losses.append(loss.item())
-        progress.set_postfix(loss=sum(losses[-50:]) / len(losses[-50:]), refresh=False)
+        progress.set_postfix(loss=mean(losses[-50:]), refresh=False)
         if len(losses) % SAVE_EVERY == 0 or len(losses) == steps:
-            state = {"decoder": decoder.state_dict(), "optimizer": optimizer.state_dict()}
-            torch.save(state | {"losses": losses, "settings": settings}, checkpoint.with_suffix(".part"))
-            os.replace(checkpoint.with_suffix(".part"), checkpoint)
+            save_checkpoint(checkpoint, decoder, optimizer, losses, settings)
     return decoder.eval(), losses
+
+
+def new_decoder(name, settings):
+    """Return an initialised decoder of the family."""
+    placement, norm, _ = FAMILY[name]
+    sizes = [settings[key] for key in ("vocab_size", "positions", "width", "layers", "heads")]
+    decoder = gpt.Decoder(gpt.Config(*sizes, placement, norm))
+    return experiments.initialise(decoder, settings["initialisation"], settings["seed"])
+
+
+def go_on_from(checkpoint, decoder, optimizer, settings):
+    """Load the state of an interrupted training, if there is one; return the losses so far."""
+    if not checkpoint.exists():
+        return []
+    saved = torch.load(checkpoint, weights_only=True)
+    if saved["settings"] != settings:
+        raise SystemExit(f"{checkpoint} was made with other settings; remove it to start over")
+    decoder.load_state_dict(saved["decoder"])
+    optimizer.load_state_dict(saved["optimizer"])
+    return saved["losses"]
+
+
+def save_checkpoint(checkpoint, decoder, optimizer, losses, settings):
+    """Write the state of a training in one step."""
+    part = checkpoint.with_suffix(".part")
+    state = {
+        "decoder": decoder.state_dict(),
+        "optimizer": optimizer.state_dict(),
+        "losses": losses,
+        "settings": settings,
+    }
+    torch.save(state, part)
+    os.replace(part, checkpoint)
+
+
+def mean(values):
+    """Return the mean of a list of numbers."""
+    return sum(values) / len(values)
 
 
 def save(name, decoder, losses, held_out, settings, out):
@@ -120,9 +170,9 @@ def save(name, decoder, losses, held_out, settings, out):
     save_file(weights, out / f"{name}.safetensors", metadata={"config": json.dumps(vars(decoder.config))})
     decoder.load_state_dict({key: value.float() for key, value in weights.items()})
     result = {
-        "training_loss": sum(losses[-100:]) / len(losses[-100:]),
+        "training_loss": mean(losses[-100:]),
         "held_out_loss": {lang: held_out_loss(decoder, ids) for lang, ids in held_out.items()},
-        "curve": [sum(losses[i : i + 50]) / len(losses[i : i + 50]) for i in range(0, len(losses), 50)],
+        "curve": [mean(losses[start : start + 50]) for start in range(0, len(losses), 50)],
     }
     versions = {"torch": torch.__version__, "python": platform.python_version(), "threads": torch.get_num_threads()}
     path = out / f"{name}.json"
@@ -131,27 +181,30 @@ def save(name, decoder, losses, held_out, settings, out):
 
 def write_card(out, corpus):
     """Write the model card from the stored results of all models that are there, and the texts they were trained on."""
-    results = {
-        name: json.loads((out / f"{name}.json").read_text()) for name in FAMILY if (out / f"{name}.json").exists()
-    }
-    rows = ""
-    for name, result in results.items():
-        placement, norm, _ = FAMILY[name]
-        peak_rate, warmup = (result["settings"].pop(key) for key in ("peak_rate", "warmup"))
-        losses = [result["training_loss"], *(result["held_out_loss"][lang] for lang in LANGUAGES)]
-        mean = sum(losses[1:]) / len(LANGUAGES)
-        rows += (
-            f"| `{name}` | {norm} | {placement} | {peak_rate} | {warmup} | "
-            + " | ".join(f"{x:.3f}" for x in [*losses, mean])
-            + " |\n"
-        )
+    results = {}
+    for name in FAMILY:
+        path = out / f"{name}.json"
+        if path.exists():
+            results[name] = json.loads(path.read_text())
+    rows = "".join(row_of_card(name, result) for name, result in results.items())
     first = next(iter(results.values()))
-    listing = "\n".join(
-        f"- {key.replace('_', ' ')}: {value}" for key, value in (first["settings"] | first["versions"]).items()
-    )
-    texts = {language: Path(corpus, f"{language}.txt").read_bytes() for language in LANGUAGES}
-    hashes = "".join(f"- `{language}.txt`: {hashlib.sha256(text).hexdigest()}\n" for language, text in texts.items())
+    shared = {key: value for key, value in first["settings"].items() if key not in FAST} | first["versions"]
+    listing = "\n".join(f"- {key.replace('_', ' ')}: {value}" for key, value in shared.items())
+    hashes = ""
+    for language in LANGUAGES:
+        text = Path(corpus, f"{language}.txt").read_bytes()
+        hashes += f"- `{language}.txt`: {hashlib.sha256(text).hexdigest()}\n"
     (out / "README.md").write_text(CARD.format(rows=rows, listing=listing, hashes=hashes))
+
+
+def row_of_card(name, result):
+    """Return the row of a model in the card's table."""
+    placement, norm, _ = FAMILY[name]
+    settings = result["settings"]
+    held_out = [result["held_out_loss"][language] for language in LANGUAGES]
+    losses = [result["training_loss"], *held_out, mean(held_out)]
+    shown = " | ".join(f"{loss:.3f}" for loss in losses)
+    return f"| `{name}` | {norm} | {placement} | {settings['peak_rate']} | {settings['warmup']} | {shown} |\n"
 
 
 CARD = """# The bundled family
@@ -191,6 +244,7 @@ The weights are under the licence of the project.
 
 
 def main():
+    """Carry out the command of the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpus")
     parser.add_argument("--only", nargs="+", choices=FAMILY, default=list(FAMILY))
@@ -206,7 +260,8 @@ def main():
     data, held_out = read_corpus(args.corpus)
     for name in args.only:
         settings = SETTINGS | FAMILY[name][2] | {"steps": args.steps}
-        settings |= {"peak_rate": args.peak_rate} if args.peak_rate else {}
+        if args.peak_rate:
+            settings["peak_rate"] = args.peak_rate
         decoder, losses = train(name, data, settings, args.work)
         save(name, decoder, losses, held_out, settings, args.out)
         write_card(args.out, args.corpus)

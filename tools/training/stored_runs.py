@@ -22,9 +22,9 @@ import torch
 from tqdm import tqdm
 
 from helpers.experiments import Run
-from helpers.race import CHUNK, chunked
+from helpers.explorers.race import CHUNK, chunked
 
-OUT = Path(__file__).parents[2] / "helpers" / "bundled" / "runs.json"
+OUT = Path(__file__).parents[2] / "helpers" / "models" / "bundled" / "runs.json"
 WARM = {"warmup": 400, "steps": 600}
 RUNS = {  # name: (run, seeds)
     "post": (Run("post", steps=600), 5),
@@ -70,6 +70,7 @@ def save(store, path):
 
 
 def main(arguments=None):
+    """Carry out the command of the command line, or of a list of words."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", choices=RUNS, default=list(RUNS))
     parser.add_argument("--out", type=Path, default=OUT)

@@ -12,6 +12,7 @@ import json
 import posixpath
 import re
 import tomllib
+import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import jinja2
@@ -32,17 +33,53 @@ TOOLS = ROOT / "tools"
 TEMPLATES = TOOLS / "website"
 SITE_WORDS = tomllib.loads((TEMPLATES / "words.toml").read_text(encoding="utf8"))
 MATHML = LatexToMathML()
-CARD = "helpers/bundled/README.md"  # the one page besides the lessons that they link to
+CARD = "helpers/models/bundled/README.md"  # the one page besides the lessons that they link to
 DATA_URI = re.compile(r'src="data:image/(svg\+xml|png);base64,([^"]+)"')
 FONTS = re.compile(r"font-family: 'DejaVu Sans',[^;\"]*sans-serif")
+SVG = "http://www.w3.org/2000/svg"
+COORDINATES = {"d", "points", "x", "y", "x1", "y1", "x2", "y2", "cx", "cy", "r", "width", "height"}  # attributes
+MOVES = re.compile(r"(translate|rotate)\([^)]*\)")  # parts of a transform whose numbers are coordinates or degrees
+LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}")
+ElementTree.register_namespace("", SVG)
+ElementTree.register_namespace("xlink", "http://www.w3.org/1999/xlink")
 
 
 def slim(svg):
-    """Return a picture's SVG (bytes) with two decimals and short lists of fonts, about two thirds of its size."""
-    text = re.sub(r"<metadata>.*?</metadata>\s*", "", svg.decode(), flags=re.S)
-    text = FONTS.sub("font-family: 'DejaVu Sans', Verdana, sans-serif", text)
-    text = re.sub(r"-?\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}".rstrip("0").rstrip("."), text)
-    return re.sub(r"\s*\n\s*", "\n", text).encode()
+    """Return a picture's SVG (bytes) with two decimals and short lists of fonts, about two thirds of its size.
+
+    Only coordinates are rounded: what a reader reads in the picture stays as it was drawn."""
+    root = ElementTree.fromstring(svg)
+    for metadata in root.findall(f"{{{SVG}}}metadata"):
+        root.remove(metadata)
+    for element in root.iter():
+        for name, value in element.attrib.items():
+            element.set(name, slim_attribute(name, value))
+        if element.tag not in (f"{{{SVG}}}text", f"{{{SVG}}}tspan"):  # space between elements that is no text
+            if element.text and not element.text.strip():
+                element.text = None
+            for child in element:
+                child.tail = "\n"
+    return ElementTree.tostring(root, encoding="UTF-8", xml_declaration=True)
+
+
+def slim_attribute(name, value):
+    """Return the value of an attribute of an SVG's element, its coordinates rounded to two decimals."""
+    if name in COORDINATES:
+        return " ".join(rounded(value).split())
+    if name == "transform":
+        return MOVES.sub(lambda move: rounded(move[0]), value)
+    if name == "style":
+        return FONTS.sub("font-family: 'DejaVu Sans', Verdana, sans-serif", value)
+    return value
+
+
+def rounded(numbers):
+    """Return a text with each of its numbers that has more than two decimals rounded to two."""
+
+    def short(number):
+        return f"{float(number[0]):.2f}".rstrip("0").rstrip(".")
+
+    return LONG_NUMBER.sub(short, numbers)
 
 
 class Renderer(IPythonRenderer):
@@ -75,15 +112,23 @@ class Exporter(HTMLExporter):
     to = None  # set for each page
 
     def markdown2html(self, source):
-        text = MarkdownWithMath(renderer=Renderer(self.to)).render(source)
-        return text.replace("<table>", '<div class="scroll" tabindex="0"><table>').replace("</table>", "</table></div>")
+        return scrolling_tables(MarkdownWithMath(renderer=Renderer(self.to)).render(source))
+
+
+def scrolling_tables(text):
+    """Return HTML whose tables scroll by themselves where they are wider than the page."""
+    text = re.sub(r"<table\b", '<div class="scroll" tabindex="0"><table', text)
+    return text.replace("</table>", "</table></div>")
 
 
 class Site:
     """A site that is being written into `folder`; books: as lessons.load returns them."""
 
     def __init__(self, root, books, folder):
-        self.root, self.books, self.folder, self.written = root, books, folder, []
+        self.root = root
+        self.books = books
+        self.folder = folder
+        self.written = []  # paths of the pages
         loader = jinja2.FileSystemLoader(TEMPLATES)
         self.templates = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True)
         self.exporter = Exporter(template_name="website", extra_template_basedirs=[str(TOOLS)])
@@ -119,14 +164,21 @@ class Site:
         def to(url):
             path, _, anchor = url.partition("#")
             found = pages.get(posixpath.normpath(posixpath.join("notebooks", language, path)))
-            return found and relative(found, page) + (f"#{anchor}" if anchor else "")
+            if found is None:
+                return None
+            fragment = f"#{anchor}" if anchor else ""
+            return relative(found, page) + fragment
 
         return to
 
     def page(self, language, path, heading, body, **more):
         """Write a page around its body. more: pages, languages and files, each a list of texts and paths."""
+
+        def to(other):
+            return relative(other, path)
+
         values = {"lang": language, "title": heading, "body": Markup(body), "files": []}
-        values |= {"words": SITE_WORDS[language], "to": lambda other: relative(other, path)} | more
+        values |= {"words": SITE_WORDS[language], "to": to} | more
         self.write(path, self.templates.get_template("page.html.j2").render(values).strip() + "\n")
         self.written.append(path)
 
@@ -135,19 +187,25 @@ class Site:
         shown = explorer_states.shown_in(cell.source)
         if shown is None:
             return None
-        found, words = explorer_states.prepare(*shown), SITE_WORDS[language_in_use.current]
-        start = 0
+        found = explorer_states.prepare(*shown)
+        words = SITE_WORDS[language_in_use.current]
+        start = 0  # index of the state that is shown first
         for control in found.controls:
             start = start * len(control.options) + control.start
-        rows = [[relative(self.picture(p.svg), page), p.alt, message] for p, message in found.states]
-        width, height = (round(96 * inches) for inches in found.states[start][0].figure.get_size_inches())
+        rows = []
+        for picture, message in found.states:
+            rows.append([relative(self.picture(picture.svg), page), picture.alt, message])
+        first_picture, _ = found.states[start]
+        width, height = first_picture.size()
         values = {"id": cell.id, "controls": found.controls, "states": rows, "start": start, "words": words}
         values |= {"width": width, "height": height, "live": words["live"].get(found.name)}
         return self.templates.get_template("explorer.html.j2").render(values)
 
     def lesson(self, language, name):
         """Write the page of a lesson, and copies of its notebook and its assignment."""
-        source, page, words = self.books[language][name], page_of(language, name), SITE_WORDS[language]
+        source = self.books[language][name]
+        page = page_of(language, name)
+        words = SITE_WORDS[language]
         notebook = nbformat.from_dict(json.loads(json.dumps(source)))
         notebook.cells = [cell for cell in notebook.cells if cell.id not in BARS]
         for cell in notebook.cells:
@@ -158,7 +216,7 @@ class Site:
                 cell.outputs = [nbformat.v4.new_output("display_data", {"text/html": explorer})]
             for output in cell.outputs:
                 if "text/html" in output.get("data", {}):
-                    output.data["text/html"] = self.without_data(output.data["text/html"], page)
+                    output.data["text/html"] = scrolling_tables(self.without_data(output.data["text/html"], page))
         self.exporter.to = self.target(language, page)
         body, _ = self.exporter.from_notebook_node(notebook, {"words": words})
         files = []
@@ -178,14 +236,20 @@ class Site:
         """Return an output's HTML with its pictures in files of their own."""
 
         def stored(found):
-            path = self.picture(base64.b64decode(found[2]), "svg" if found[1] == "svg+xml" else "png")
+            kind, content = found.groups()
+            try:
+                path = self.picture(base64.b64decode(content), "svg" if kind == "svg+xml" else "png")
+            except ElementTree.ParseError as problem:
+                raise ValueError(f"{page}: a picture is no SVG that can be read: {problem}") from None
             return f'src="{relative(path, page)}" loading="lazy"'
 
         return DATA_URI.sub(stored, output)
 
     def contents(self, language):
         """Write the page of contents of a language; below each lesson stands what one can do after it."""
-        page, words, parts = contents_of(language), SITE_WORDS[language], []
+        page = contents_of(language)
+        words = SITE_WORDS[language]
+        parts = []
         self.exporter.to = self.target(language, page)
         for heading, path in self.lessons(language):
             name = posixpath.basename(path).replace(".html", ".ipynb")

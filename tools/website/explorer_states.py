@@ -2,14 +2,16 @@
 
 import ast
 import html
+import inspect
 import itertools
 import re
 from dataclasses import dataclass, replace
 
 import ipywidgets
 
-from helpers import explorers, models, race
-from helpers.language import number, say
+from helpers import explorers, models
+from helpers.explorers import race
+from helpers.language import say
 
 FEW = 3  # up to so many options are radio buttons, more a drop-down list
 
@@ -26,7 +28,11 @@ def ends(options):
 
 def some(*values):
     """Return a choice of these options; it raises ValueError if the control has not got one of them."""
-    return lambda options: [options[options.index(value)] for value in values]
+
+    def chosen(options):
+        return [options[options.index(value)] for value in values]
+
+    return chosen
 
 
 # explorer → (arguments that replace the cell's, control → its steps); all other controls stay as they start.
@@ -67,57 +73,98 @@ class Prepared:
 
 
 def shown_in(source):
-    """Return (name of the explorer, its keyword arguments) that a code cell shows at its end, or None.
+    """Return (name of the explorer, its arguments by name) that a code cell shows at its end, or None.
 
-    Raises ValueError for an explorer without an entry in STEPS."""
+    Raises ValueError for an explorer without an entry in STEPS, and for arguments that it has not got or that are not
+    written out as numbers and texts."""
     tree = ast.parse(source)
-    call = tree.body[-1].value if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    if not tree.body or not isinstance(tree.body[-1], ast.Expr):
+        return None
+    call = tree.body[-1].value
     if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)):
         return None
-    name, module = call.func.attr, getattr(call.func.value, "id", "")
+    name = call.func.attr
+    module = getattr(call.func.value, "id", "")
     if module != "explorers" and not (module == "race" and name[0].isupper()):
         return None
     if name not in STEPS:
-        raise ValueError(f"{module}.{name} has no prepared states: add it to STEPS in tools/states.py")
-    return name, {keyword.arg: ast.literal_eval(keyword.value) for keyword in call.keywords}
+        raise ValueError(f"{module}.{name} has no prepared states: add it to STEPS in tools/website/explorer_states.py")
+    return name, arguments_of(name, call)
+
+
+def arguments_of(name, call):
+    """Return the arguments of a call (ast.Call) of an explorer by their names, also those given by position."""
+    said = ast.unparse(call)
+    try:
+        given = [ast.literal_eval(argument) for argument in call.args]
+        named = {keyword.arg: ast.literal_eval(keyword.value) for keyword in call.keywords}
+    except ValueError:
+        raise ValueError(f"{said}: the site needs its arguments written out, as numbers and texts") from None
+    if None in named:
+        raise ValueError(f"{said}: the site needs its arguments written out, without **")
+    try:
+        return inspect.signature(getattr(explorers, name)).bind(*given, **named).arguments
+    except TypeError as problem:
+        raise ValueError(f"{said}: {problem}") from None
 
 
 def prepare(name, arguments):
     """Return the Prepared states of an explorer, in the language in use. Raises what its drawing raised."""
     fixed, choices = STEPS[name]
-    explorer = getattr(race if name == "WarmupRace" else explorers, name)(**arguments | fixed)
+    explorer = getattr(explorers, name)(**arguments | fixed)
     if name == "WarmupRace":
         return stored_runs(name, explorer)
-    controls, values = [], []
+    controls = []
+    values = []
     for key, choose in choices.items():
         widget = explorer.controls[key]
-        box = isinstance(widget, ipywidgets.Checkbox)
-        labels = dict.fromkeys((False, True), "") if box else {value: label for label, value in widget.options}
+        if isinstance(widget, ipywidgets.Checkbox):
+            labels = {False: "", True: ""}
+        else:
+            labels = {value: label for label, value in widget.options}
         chosen = choose(list(labels))
-        kind = "checkbox" if box else "radio" if len(chosen) <= FEW else "select"
-        start = chosen.index(widget.value)
-        controls.append(Control(key, widget.description, kind, [labels[value] for value in chosen], start))
+        controls.append(
+            Control(
+                name=key,
+                label=widget.description,
+                kind=kind_of(widget, chosen),
+                options=[labels[value] for value in chosen],
+                start=chosen.index(widget.value),
+            )
+        )
         values.append(chosen)
     states = [dict(zip(choices, combination)) for combination in itertools.product(*values)]
     return Prepared(name, controls, [draw(explorer, state) for state in states])
 
 
+def kind_of(widget, options):
+    """Return the kind of the control on the page that chooses among these options of a widget."""
+    if isinstance(widget, ipywidgets.Checkbox):
+        return "checkbox"
+    if len(options) <= FEW:
+        return "radio"
+    return "select"
+
+
 def stored_runs(name, explorer):
     """Return the Prepared states of the race: one control that chooses among the stored runs."""
-    states, start = [], explorer.state()
+    start = explorer.state()
+    states = []
     for kind, template in race.KINDS.items():
+        of_this_kind = []
         for run, _ in race.stored().values():
-            state = {key: getattr(run, key) for key in race.CHOICES}
-            if replace(template, steps=run.steps, **state) == run:
-                states.append({"kind": kind} | state)
-    order = list(race.KINDS)
-    states.sort(key=lambda state: (order.index(state["kind"]), *list(state.values())[1:]))
-    labels = []
-    for state in states:
-        words = {"kind": say(f"race.{state['kind']}"), "rate": number(state["rate"], trim=True)}
-        labels.append(say("race.title", **state | words).rstrip("."))
+            settings = {key: getattr(run, key) for key in race.CHOICES}
+            if replace(template, steps=run.steps, **settings) == run:
+                of_this_kind.append({"kind": kind} | settings)
+        states += sorted(of_this_kind, key=settings_of)
+    labels = [race.title(**state).rstrip(".") for state in states]
     control = Control("run", say("race.label"), "select", labels, states.index(start))
     return Prepared(name, [control], [draw(explorer, state) for state in states])
+
+
+def settings_of(state):
+    """Return what orders the stored runs of one kind."""
+    return [state[key] for key in race.CHOICES]
 
 
 def draw(explorer, state):

@@ -1,0 +1,76 @@
+"""`load`: a model by name or a student's own, and what stands in when a model cannot be had."""
+
+import json
+import textwrap
+from pathlib import Path
+
+from safetensors import safe_open
+
+from helpers import gpt, language
+from helpers.models import hub, own
+from helpers.models.checkpoints import CHECKPOINTS, from_cache_or_hub
+from helpers.models.model import Model, Refused
+
+BUNDLED = tuple(f"bundled/{name}" for name in ("ln-pre", "ln-post", "rms-pre", "rms-sandwich", "ln-deepnorm"))
+NAMES = (*CHECKPOINTS, *BUNDLED)
+STANDS_IN = "bundled/ln-pre"  # for a repository that a student named
+
+
+def print_wrapped(sentence):
+    """Print a sentence in lines of at most 72 characters."""
+    print(textwrap.fill(sentence, 72, break_on_hyphens=False, break_long_words=False))
+
+
+def load(model, tokenizer=None, tell=print_wrapped):
+    """Return a Model: one of NAMES, a repository on the hub, or a transformers decoder with its tokenizer.
+
+    tokenizer: of a decoder that is given as an object, from transformers or the library tokenizers; it may be left out
+    if the vocabulary has 256 entries, which are then the bytes of the text.
+    tell gets each sentence for the reader: before a download, when a damaged file was removed, which commit of a
+    repository was loaded, and why a bundled model stands in. Then the name of what is returned is that of the bundled
+    model. Raises Refused, a ValueError with one sentence, for a model that is none and for one that cannot be traced.
+
+    A decoder of two blocks with random weights, which needs no network:
+
+    >>> import transformers
+    >>> from helpers import models
+    >>> from helpers.trace import trace
+    >>> settings = transformers.LlamaConfig(
+    ...     vocab_size=256, hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4
+    ... )
+    >>> mine = models.load(transformers.LlamaForCausalLM(settings))
+    >>> mine.name, mine.pieces(mine.encode("Tea"))
+    ('LlamaForCausalLM', ['T', 'e', 'a'])
+    >>> trace(mine.decoder, mine.encode("Tea")).lengths().shape  # 2 blocks with 2 sublayers each, and the embedding
+    torch.Size([5, 3])
+    """
+    if not isinstance(model, str):
+        return own.from_object(model, tokenizer)
+    if tokenizer is not None:
+        raise Refused(language.say("load.tokenizer_of_name", name=model))
+    if model in BUNDLED:
+        return _bundled(model)
+    if model in CHECKPOINTS:
+        return _or_bundled(from_cache_or_hub, model, CHECKPOINTS[model]["title"], CHECKPOINTS[model]["bundled"], tell)
+    if hub.is_repository(model):
+        return _or_bundled(own.from_hub, model, model, STANDS_IN, tell)
+    raise Refused(language.say("load.unknown", name=model, names=", ".join(NAMES)))
+
+
+def _or_bundled(function, name, title, bundled, tell):
+    """Return function(name, tell), or the bundled model after a sentence that says why and what to do."""
+    try:
+        with hub.errors_told_apart():
+            return function(name, tell)
+    except hub.NotLoaded as problem:
+        tell(language.say("load.fallback", title=title, bundled=bundled, why=problem.why(), how=problem.how()))
+    return _bundled(bundled)
+
+
+def _bundled(name):
+    """Return a model that comes with the lessons; its shape is written in its file."""
+    with safe_open(Path(__file__).parent / f"{name}.safetensors", "pt") as file:
+        config = gpt.Config(**json.loads(file.metadata()["config"]))
+        decoder = gpt.Decoder(config)
+        decoder.load_state_dict({key: file.get_tensor(key) for key in file.keys()})
+    return Model(name, decoder.eval(), None, config.positions)
