@@ -1,5 +1,6 @@
 """Everyone gets the mark they deserve, and what is graded and unchanged is not graded again."""
 
+import os
 import shutil
 from pathlib import Path
 
@@ -126,11 +127,13 @@ def test_a_bad_file_among_the_submissions_stops_nobody(right):
     odd = small.released(right)
     odd.cells[0].metadata = [1]
     small.put(odd, submitted, "odd", "01_layernorm-en", "01_layernorm.ipynb")
+    (submitted / os.fsdecode(b"sk\xe9ne") / "01_layernorm-en").mkdir(parents=True)
+    shutil.copy(next((submitted / "right").rglob("*.ipynb")), submitted / os.fsdecode(b"sk\xe9ne") / "01_layernorm-en")
     for _ in range(2):
         report, good = grade_submissions.grade(right)
         found = small.scores(right)
         assert not good and found["right"][0] == "5"
-        for name in ("lost", "called", "bytes", "empty", "pdf", "list", "odd"):
+        for name in ("lost", "called", "bytes", "empty", "pdf", "list", "odd", "sk\\udce9ne"):
             assert found[name][:2] == ["", "0"] and "not graded, " in found[name][2], name
 
 

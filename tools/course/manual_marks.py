@@ -10,8 +10,9 @@ from datetime import datetime
 
 from nbgrader.api import MissingEntry
 
-from course.collecting import ATTEMPT
-from course.course_configuration import replace_file
+from course import records
+from course.course_folder import lesson_of
+from course.student_names import ATTEMPT
 
 SET_ASIDE = "set_aside.json"
 REWRITTEN = "rewritten"  # why marks were set aside: the answer is another one now
@@ -52,11 +53,6 @@ def person_of(student):
     return student.partition(ATTEMPT)[0]
 
 
-def lesson_of(assignment):
-    """Return the lesson of an assignment, "01_layernorm" for "01_layernorm-de"."""
-    return assignment.rpartition("-")[0]
-
-
 def read_set_aside(directory):
     """Return the marks that were set aside in a course. Raises ValueError if their file cannot be read."""
     path = directory / SET_ASIDE
@@ -74,8 +70,7 @@ def write_set_aside(directory, entries):
     """Replace the marks that are set aside in a course; the same one twice counts once."""
     different = list({json.dumps(asdict(entry), sort_keys=True): entry for entry in entries}.values())
     if different or (directory / SET_ASIDE).exists():
-        text = json.dumps([asdict(entry) for entry in different], indent=1, ensure_ascii=False)
-        replace_file(directory / SET_ASIDE, text)
+        records.replace(directory / SET_ASIDE, [asdict(entry) for entry in different])
 
 
 def notebook_of(gradebook, student, assignment):
