@@ -25,6 +25,8 @@ def test_everyone_gets_the_mark_they_deserve(graded):
     found = small.scores(course)
     assert found.pop("student") == ["01_layernorm /9", "total /9", "note"]
     broken = found.pop("broken")
+    skipped = found.pop("none")
+    assert skipped[:2] == ["", "0"] and "a.ipynb was skipped" in skipped[2]
     assert not good and broken[:2] == ["", "0"] and "01_layernorm-en: not graded, " in broken[2]
     assert {name: float(row[0]) for name, row in found.items()} == deserved
 

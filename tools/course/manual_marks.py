@@ -185,7 +185,8 @@ class Keeper:
         if not found:
             return
         self.gradebook.update_or_create_student(job[0])
-        self.gradebook.update_or_create_submission(job[1], job[0])
+        with self.gradebook.db.no_autoflush:  # SQLAlchemy warns of what nbgrader has not finished yet
+            self.gradebook.update_or_create_submission(job[1], job[0])
         for mark in found.values():
             give(notebook_of(self.gradebook, *job), mark)
         self.gradebook.db.commit()
