@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from course import collecting, grade_submissions
+from course import collecting, grade_submissions, renaming
 from tests.support import small_course as small
 
 
@@ -80,6 +80,16 @@ def test_points_for_an_answer_that_was_rewritten_do_not_count_for_the_new_one(ma
     small.submit(marked, "right", right_again(marked))  # and back to the first one
     grade_submissions.grade(marked)
     assert small.scores(marked)["right"][0] == "7.5" and small.given(marked, "right") == (2.5, "Well said.")
+
+
+def test_marks_that_were_set_aside_follow_a_student_who_is_renamed(marked):
+    small.submit(marked, "right", right_again(marked, judgement="Something else."))
+    grade_submissions.grade(marked)
+    renaming.rename_student(marked, "right", "Eva")
+    grade_submissions.grade(marked)
+    found = small.scores(marked)
+    assert "right" not in found and "2.5 points were given for the old" in found["Eva"][2]
+    assert "For your earlier answer: 2.5 points." in small.feedback(marked, "Eva")
 
 
 def test_points_stay_if_other_answers_are_rewritten(marked):

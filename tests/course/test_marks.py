@@ -1,5 +1,6 @@
 """Everyone gets the mark they deserve, and what is graded and unchanged is not graded again."""
 
+import os
 import shutil
 from pathlib import Path
 
@@ -24,6 +25,8 @@ def test_everyone_gets_the_mark_they_deserve(graded):
     found = small.scores(course)
     assert found.pop("student") == ["01_layernorm /9", "total /9", "note"]
     broken = found.pop("broken")
+    skipped = found.pop("none")
+    assert skipped[:2] == ["", "0"] and "a.ipynb was skipped" in skipped[2]
     assert not good and broken[:2] == ["", "0"] and "01_layernorm-en: not graded, " in broken[2]
     assert {name: float(row[0]) for name, row in found.items()} == deserved
 
@@ -125,12 +128,14 @@ def test_a_bad_file_among_the_submissions_stops_nobody(right):
         path.write_bytes(content)
     odd = small.released(right)
     odd.cells[0].metadata = [1]
-    small.submit(right, "odd", odd)
+    small.put(odd, submitted, "odd", "01_layernorm-en", "01_layernorm.ipynb")
+    (submitted / os.fsdecode(b"sk\xe9ne") / "01_layernorm-en").mkdir(parents=True)
+    shutil.copy(next((submitted / "right").rglob("*.ipynb")), submitted / os.fsdecode(b"sk\xe9ne") / "01_layernorm-en")
     for _ in range(2):
         report, good = grade_submissions.grade(right)
         found = small.scores(right)
         assert not good and found["right"][0] == "5"
-        for name in ("lost", "called", "bytes", "empty", "pdf", "list", "odd"):
+        for name in ("lost", "called", "bytes", "empty", "pdf", "list", "odd", "sk\\udce9ne"):
             assert found[name][:2] == ["", "0"] and "not graded, " in found[name][2], name
 
 

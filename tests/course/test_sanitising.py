@@ -102,6 +102,12 @@ def test_text_formulas_tables_code_and_pictures_stay():
     assert "attachments" not in cell
 
 
+def test_pictures_that_a_text_names_in_html_or_not_at_all_are_shown():
+    for text in ("Here.", '<img src="attachment:dot.png">'):
+        cell = clean(new_markdown_cell(text, attachments={"dot.png": {"image/png": DOT}}))
+        assert cell.source.count(f"data:image/png;base64,{DOT}") == 1
+
+
 def test_what_is_cut_can_still_be_read():
     page = BeautifulSoup(clean(new_markdown_cell("<script>alert(1)</script>")).source, "html.parser")
     assert page.text == "<script>alert(1)</script>"

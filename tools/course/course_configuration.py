@@ -34,7 +34,7 @@ def write(directory, languages, timeout=TIMEOUT, project=ROOT):
 def replace_file(path, text):
     """Write a text into a file whole: whoever reads it sees the old text or the new one, and never a part."""
     beside = path.with_name(path.name + ".new")
-    beside.write_text(text, encoding="utf8")
+    beside.write_text(text, encoding="utf8", errors="backslashreplace", newline="")
     os.replace(beside, path)
 
 

@@ -10,8 +10,9 @@ from pathlib import Path
 from nbgrader.api import MissingEntry
 from tqdm import tqdm
 
-from course import answer_cells, course_configuration, course_folder, helpers_in_use, marks_table
-from course.manual_marks import GONE, Keeper, lesson_of, name_of_attempt, notebook_of, person_of
+from course import answer_cells, course_configuration, course_folder, helpers_in_use, marks_table, records
+from course.course_folder import lesson_of
+from course.manual_marks import GONE, Keeper, name_of_attempt, notebook_of, person_of
 from course.nbgrader_hooks.answer_digests import answers_of, graded_answers
 from notebook_files import cell_sources, reading
 
@@ -65,6 +66,9 @@ def readable(directory, gradebook, found):
         if assignment not in assignments:
             failures[student, assignment] = f"this course has no assignment {assignment}"
             continue
+        if not f"{student}{assignment}".isprintable():
+            failures[student, assignment] = "its folder's name holds signs that no name holds"
+            continue
         try:
             answers[student, assignment] = answers_of(
                 reading.read(course_folder.place_of(directory, student, assignment))
@@ -94,8 +98,7 @@ def write_record(directory, gradebook, record, seen, answers, failures):
             graded = answers[job]
         current = None if job in failures else state(directory, gradebook, *job)
         entries["/".join(job)] = {"state": current, "answers": graded}
-    text = json.dumps(entries, indent=1, ensure_ascii=False)
-    course_configuration.replace_file(directory / RECORD, text)
+    records.replace(directory / RECORD, entries)
 
 
 def seen_answers(directory, gradebook, record, found):
@@ -194,7 +197,7 @@ def table_of(directory, gradebook, keeper, found, failures):
         if entry.why == GONE:
             table.note(entry.student, subject_of(entry.student, entry.assignment), [remark_on_gone(entry)])
     for student, remarks in course_folder.skipped(directory).items():
-        table.note(student, "skipped", remarks)
+        table.note(student, "", remarks)
     return table
 
 

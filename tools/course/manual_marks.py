@@ -10,8 +10,9 @@ from datetime import datetime
 
 from nbgrader.api import MissingEntry
 
-from course.collecting import ATTEMPT
-from course.course_configuration import replace_file
+from course import records
+from course.course_folder import lesson_of
+from course.student_names import ATTEMPT
 
 SET_ASIDE = "set_aside.json"
 REWRITTEN = "rewritten"  # why marks were set aside: the answer is another one now
@@ -52,11 +53,6 @@ def person_of(student):
     return student.partition(ATTEMPT)[0]
 
 
-def lesson_of(assignment):
-    """Return the lesson of an assignment, "01_layernorm" for "01_layernorm-de"."""
-    return assignment.rpartition("-")[0]
-
-
 def read_set_aside(directory):
     """Return the marks that were set aside in a course. Raises ValueError if their file cannot be read."""
     path = directory / SET_ASIDE
@@ -74,8 +70,7 @@ def write_set_aside(directory, entries):
     """Replace the marks that are set aside in a course; the same one twice counts once."""
     different = list({json.dumps(asdict(entry), sort_keys=True): entry for entry in entries}.values())
     if different or (directory / SET_ASIDE).exists():
-        text = json.dumps([asdict(entry) for entry in different], indent=1, ensure_ascii=False)
-        replace_file(directory / SET_ASIDE, text)
+        records.replace(directory / SET_ASIDE, [asdict(entry) for entry in different])
 
 
 def notebook_of(gradebook, student, assignment):
@@ -190,7 +185,8 @@ class Keeper:
         if not found:
             return
         self.gradebook.update_or_create_student(job[0])
-        self.gradebook.update_or_create_submission(job[1], job[0])
+        with self.gradebook.db.no_autoflush:  # SQLAlchemy warns of what nbgrader has not finished yet
+            self.gradebook.update_or_create_submission(job[1], job[0])
         for mark in found.values():
             give(notebook_of(self.gradebook, *job), mark)
         self.gradebook.db.commit()
@@ -199,16 +195,14 @@ class Keeper:
 
     def own_marks(self, job):
         """Return the marks that a person has for a lesson: in other attempts, and set aside."""
-        student, assignment = job
+        marks = [entry.mark for entry in self.entries if is_same_work((entry.student, entry.assignment), job)]
+        for other in self.other_attempts(job):
+            marks.extend(self.marks(other).values())
+        return marks
 
-        def same(other_student, other_assignment):
-            return person_of(other_student) == person_of(student) and lesson_of(other_assignment) == lesson_of(
-                assignment
-            )
-
-        others = [other for other in self.now if other != job and same(*other)]
-        kept = [entry.mark for entry in self.entries if same(entry.student, entry.assignment)]
-        return kept + [mark for other in others for mark in self.marks(other).values()]
+    def other_attempts(self, job):
+        """Return the other jobs of the same person for the same lesson, in whatever language."""
+        return [other for other in self.now if other != job and is_same_work(other, job)]
 
     def marks_that_moved(self, job):
         """Return the marks of a submission that is gone, if this job alone is new and holds the same answers."""
@@ -223,29 +217,29 @@ class Keeper:
         ]
 
     def has_come_home(self, entry, job, found):
-        """Return whether a mark that was set aside has been given to a job."""
-        return found.get(entry.mark.cell) == entry.mark and (
-            entry.why == GONE
-            and (self.heirs(entry) == [job] or person_of(entry.student) == person_of(job[0]))
-            or (entry.student, entry.assignment) == job
-        )
+        """Return whether a mark that was set aside has been given to a job. found is cell → Mark of what was given."""
+        if found.get(entry.mark.cell) != entry.mark:
+            return False
+        home = (entry.student, entry.assignment)
+        if entry.why == GONE:
+            return is_same_work(home, job) or self.heirs(entry) == [job]
+        return home == job
 
     def earlier(self, job):
         """Return cell → (Mark, what it was given for) of marks for a person's other answers, the latest of each cell."""
-        student, assignment = job
         found = {}
-        for other in self.now:
-            if (
-                other != job
-                and person_of(other[0]) == person_of(student)
-                and lesson_of(other[1]) == lesson_of(assignment)
-            ):
-                for cell, mark in self.marks(other).items():
-                    found[cell] = (mark, name_of_attempt(*other))
+        for other in self.other_attempts(job):
+            for cell, mark in self.marks(other).items():
+                found[cell] = (mark, name_of_attempt(*other))
         for entry in self.entries:
             if (entry.student, entry.assignment) == job:
                 found[entry.mark.cell] = (entry.mark, "the old one")
         return found
+
+
+def is_same_work(job, other):
+    """Return whether two jobs are attempts of one person at one lesson."""
+    return person_of(job[0]) == person_of(other[0]) and lesson_of(job[1]) == lesson_of(other[1])
 
 
 def better(mark, other):

@@ -4,7 +4,8 @@ import csv
 import io
 
 from course import course_configuration
-from course.manual_marks import lesson_of, person_of
+from course.course_folder import lesson_of
+from course.manual_marks import person_of
 
 FORMULA_SIGNS = (
     "=",

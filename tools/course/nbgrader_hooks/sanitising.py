@@ -147,7 +147,18 @@ def clean_html(text):
 def html_of(markdown, attachments=None):
     """Return a text in Markdown as clean HTML. attachments is a dictionary name → {type: base64} of its pictures."""
     pictures = {name: kinds for name, kinds in (attachments or {}).items() if isinstance(kinds, dict)}
-    return clean_html(MarkdownWithMath(renderer=ReadableText(pictures)).render(markdown))
+    text = MarkdownWithMath(renderer=ReadableText(pictures)).render(markdown)
+    return clean_html(text + not_shown(pictures, text))
+
+
+def not_shown(pictures, text):
+    """Return the pictures of a text cell that do not stand in its HTML, since nothing names them or in another way."""
+    elements = []
+    for name, kinds in pictures.items():
+        for kind, data in kinds.items():
+            if kind in PICTURES and isinstance(data, str) and data.strip() not in text:
+                elements.append(f'<p><img alt="{html.escape(name)}" src="data:{kind};base64,{data.strip()}"></p>')
+    return "\n".join(elements)
 
 
 def boxed(clean):
