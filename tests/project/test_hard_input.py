@@ -247,10 +247,13 @@ def test_right_answers_in_another_container_are_right():
 def test_functions_of_another_form_get_the_error_in_a_sentence(reader):
     language.use(reader)
     start = say("check.raises", error="")
-    wrong = [lambda x: x, lambda x, gamma, beta: x, lambda *, y: y, torch.nn.LayerNorm(4), "layer_norm", 3, dict]
-    for function in wrong[:-1]:
-        assert verdict("layer-norm", function).startswith(start), function
-    assert verdict("layer-norm", wrong[-1]) == say("check.different")
+    for function, names in ((lambda x: x, "x"), (lambda x, gamma, beta: x, "x, gamma, beta"), (lambda *, y: y, "y")):
+        says = say("check.arguments", got=names, expected="x, gamma, beta, eps")
+        assert verdict("layer-norm", function) == says
+    assert verdict("layer-norm", torch.nn.LayerNorm(4)).startswith(start)
+    for answer in ("layer_norm", 3):
+        assert verdict("layer-norm", answer) == say("check.not_callable", kind=type(answer).__name__)
+    assert verdict("layer-norm", dict) == say("check.different")
 
     def left(**_):
         raise GeneratorExit
@@ -260,7 +263,7 @@ def test_functions_of_another_form_get_the_error_in_a_sentence(reader):
     def generator(x, gamma, beta, eps):
         yield x
 
-    assert verdict("layer-norm", generator) == say("check.different")
+    assert verdict("layer-norm", generator) == say("check.foreign", kind="generator")
 
 
 @READERS
