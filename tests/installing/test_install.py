@@ -48,6 +48,13 @@ def locales(tmp_path_factory):
     return found
 
 
+def can_make_environments(python):
+    """Return whether there is a Python at a path that runs and has what `python -m venv` needs."""
+    if not python.exists():
+        return False
+    return subprocess.run([python, "-c", "import ensurepip, venv"], capture_output=True).returncode == 0
+
+
 @pytest.fixture(params=VERSIONS)
 def python(request):
     """Return the path of a Python; its name is that of the README with its own version."""
@@ -57,10 +64,7 @@ def python(request):
         places.append(Path(shutil.which(name)))
     places += sorted(Path.home().glob(f".pyenv/versions/{request.param}.*/bin/{name}"))
     for place in places:
-        if (
-            place.exists()
-            and not subprocess.run([place, "-c", "import ensurepip, venv"], capture_output=True).returncode
-        ):
+        if can_make_environments(place):
             return place
     return pytest.skip(f"there is no Python {request.param} on this machine")
 
