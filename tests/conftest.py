@@ -8,13 +8,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from course import collecting, course_folder, grade_submissions
 from helpers import language
-from running import execution
-from tests.support import small_course as small
 
-execution.KERNELS = 1  # one for each of the two processes that run the tests
-grade_submissions.KERNELS = 1
 # threads of two processes wait for one another, many times as long
 os.environ["OMP_NUM_THREADS"] = "1"
 torch.set_num_threads(1)
@@ -46,6 +41,10 @@ def site(tmp_path_factory):
 @pytest.fixture(scope="session")
 def made(tmp_path_factory):
     """Return a tree with a small assignment, and a course made from it."""
+    from course import course_folder, grade_submissions  # here, since the tests of the norms need no nbgrader
+    from tests.support import small_course as small
+
+    grade_submissions.KERNELS = 1  # one for each of the two processes that run the tests
     tree = small.make_tree(tmp_path_factory.mktemp("tree"))
     course_folder.create(tree / "course", ["en", "de", "sv"], tree, timeout=5)
     return tree
@@ -60,6 +59,9 @@ def course(made, tmp_path):
 @pytest.fixture(scope="session")
 def graded(made, tmp_path_factory):
     """Return a graded course of a small class and what each student deserves; the class holds a broken submission."""
+    from course import collecting, grade_submissions
+    from tests.support import small_course as small
+
     folder = tmp_path_factory.mktemp("class")
     course = Path(shutil.copytree(made / "course", folder / "course"))
     deserved = small.hand_in(course, folder / "in", small.IN_CI)
