@@ -185,7 +185,7 @@ def copy_weights(cache):
 
     titles = []
     for name, entry in models.CHECKPOINTS.items():
-        if models.load(name, tell).name == name:
+        if models.load(name, tell=tell).name == name:
             copy_checkpoint(entry, cache)
             titles.append(entry["title"])
         else:  # it has said why, in words that are meant for a notebook

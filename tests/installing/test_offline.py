@@ -171,7 +171,7 @@ def test_weights_that_cannot_be_fetched_are_named_with_the_reason(lang, tmp_path
     language.use(lang)
     sentences = []
     for name in models.CHECKPOINTS:
-        models.load(name, sentences.append)
+        models.load(name, tell=sentences.append)
     assert offline.copy_weights(tmp_path / "stick") == []
     told = capsys.readouterr().out.splitlines()
     assert len(told) == 2 * len(sentences)
