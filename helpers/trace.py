@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-from helpers.gpt import Block, Decoder, Sublayer
+from helpers.decoder import Block, Decoder, Sublayer
 
 # What transformers calls the parts. A wrong guess does no harm: `trace` checks every sum.
 ATTENTIONS = ("self_attn", "attn", "attention", "self_attention")

@@ -55,7 +55,7 @@ def ours(ids):
     """Return two functions, the trace and the bare forward pass without logits; each returns stream, writes, final."""
     from safetensors.torch import load_file
 
-    from helpers.checkpoints import decoder_from_transformers
+    from helpers.models.transformers_weights import decoder_from_transformers
     from helpers.trace import trace
 
     settings = json.loads(Path("gpt2/config.json").read_text())

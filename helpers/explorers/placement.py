@@ -3,7 +3,8 @@
 import torch
 from matplotlib.figure import Figure
 
-from helpers import experiments, figures, gpt
+from helpers import figures, training
+from helpers.decoder import NORMS, PLACEMENTS, Config, Decoder
 from helpers.explorers.base import Explorer, choice
 from helpers.language import say
 
@@ -31,7 +32,7 @@ def placement(placement="pre", norm="layernorm", layers=16):
     gradient_line = measured_line(right)
     post_line = expected_line(right, style=1)
     pre_line = expected_line(right, style=3)
-    windows = experiments.random_windows(experiments.sentences(2000), length=32, batch=4, seed=0)
+    windows = training.random_windows(training.sentences(2000), length=32, batch=4, seed=0)
 
     def draw(placement, norm, layers):
         stream, gradients = measured(placement, norm, layers, windows)
@@ -71,19 +72,19 @@ def placement(placement="pre", norm="layernorm", layers=16):
             return figures.render(figure, alt), alt
 
     controls = {
-        "placement": choice("placement", gpt.PLACEMENTS, placement),
-        "norm": choice("norm", gpt.NORMS, norm),
+        "placement": choice("placement", PLACEMENTS, placement),
+        "norm": choice("norm", NORMS, norm),
         "layers": choice("race.layers", DEPTHS, layers),
     }
     return Explorer(controls, draw)
 
 
 def measured(placement, norm, layers, windows):
-    """Return what `experiments.at_initialisation` measures of a new decoder on windows of ids (B, T + 1), in float64.
+    """Return what `training.at_initialisation` measures of a new decoder on windows of ids (B, T + 1), in float64.
 
     Without norms the stream grows beyond float32, which ends at 10³⁸."""
-    config = gpt.Config(
-        vocab_size=len(experiments.LETTERS),
+    config = Config(
+        vocab_size=len(training.LETTERS),
         positions=32,
         width=64,
         layers=layers,
@@ -91,8 +92,8 @@ def measured(placement, norm, layers, windows):
         placement=placement,
         norm=norm,
     )
-    decoder = experiments.initialise(gpt.Decoder(config)).double()
-    return experiments.at_initialisation(decoder, windows)
+    decoder = training.initialise(Decoder(config)).double()
+    return training.at_initialisation(decoder, windows)
 
 
 def measured_line(axes):

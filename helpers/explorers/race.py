@@ -8,9 +8,9 @@ from functools import cache
 import ipywidgets
 
 from helpers import figures
-from helpers.experiments import Run, unigram
 from helpers.explorers.base import Explorer, choice, failure
 from helpers.language import data, number, say
+from helpers.training import Run, unigram
 
 KINDS = {
     "post": Run("post"),

@@ -21,5 +21,17 @@ os.environ.setdefault("HF_HUB_VERBOSITY", "error")
 from helpers.models.hub import FILES  # noqa: E402
 from helpers.models.loading import BUNDLED, CHECKPOINTS, NAMES, load  # noqa: E402
 from helpers.models.model import Model, Refused, readable  # noqa: E402
+from helpers.models.transformers_weights import decoder_from_transformers, to_transformers  # noqa: E402
 
-__all__ = ["BUNDLED", "CHECKPOINTS", "FILES", "NAMES", "Model", "Refused", "load", "readable"]
+__all__ = [
+    "BUNDLED",
+    "CHECKPOINTS",
+    "FILES",
+    "NAMES",
+    "Model",
+    "Refused",
+    "decoder_from_transformers",
+    "load",
+    "readable",
+    "to_transformers",
+]

@@ -6,9 +6,9 @@ from pathlib import Path
 from safetensors.torch import load_file
 
 from helpers import language
-from helpers.checkpoints import decoder_from_transformers
 from helpers.models import hub
 from helpers.models.model import Model
+from helpers.models.transformers_weights import decoder_from_transformers
 
 CHECKPOINTS = language.data("models/checkpoints.toml")
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from safetensors import safe_open
 
-from helpers import gpt, language
+from helpers import language
+from helpers.decoder import Config, Decoder
 from helpers.models import hub, own
 from helpers.models.checkpoints import CHECKPOINTS, from_cache_or_hub
 from helpers.models.model import Model, Refused
@@ -70,7 +71,7 @@ def _or_bundled(function, name, title, bundled, tell):
 def _bundled(name):
     """Return a model that comes with the lessons; its shape is written in its file."""
     with safe_open(Path(__file__).parent / f"{name}.safetensors", "pt") as file:
-        config = gpt.Config(**json.loads(file.metadata()["config"]))
-        decoder = gpt.Decoder(config)
+        config = Config(**json.loads(file.metadata()["config"]))
+        decoder = Decoder(config)
         decoder.load_state_dict({key: file.get_tensor(key) for key in file.keys()})
     return Model(name, decoder.eval(), None, config.positions)

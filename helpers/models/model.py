@@ -23,7 +23,7 @@ class Model:
     """A decoder in float32 with its tokenizer.
 
     name: "gpt2", "gpt1" or "bundled/ln-pre"; of a student's own model its class, or its repository on the hub.
-    decoder: a `helpers.gpt.Decoder`, or a transformers decoder where the model is a student's own.
+    decoder: a `helpers.decoder.Decoder`, or a transformers decoder where the model is a student's own.
     tokenizer: None where the tokens are the bytes of the text in UTF-8.
     positions: how many tokens it reads at most."""
 

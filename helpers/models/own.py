@@ -5,7 +5,7 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from helpers import gpt
+from helpers.decoder import Decoder
 from helpers.language import say
 from helpers.models import hub
 from helpers.models.model import Model, Refused
@@ -17,14 +17,14 @@ LARGEST = 2e9  # bytes of weights on the hub; in float32 they take up to twice a
 
 
 def from_object(decoder, tokenizer=None):
-    """Return the Model of a decoder, of transformers or of `helpers.gpt`, with its tokenizer.
+    """Return the Model of a decoder, of transformers or of `helpers.decoder`, with its tokenizer.
 
     Raises Refused for what is no decoder, for a decoder that the trace does not read, and for a tokenizer that is
     missing or of another model."""
     config = getattr(decoder, "config", None)
     if not isinstance(decoder, nn.Module) or config is None:
         raise Refused(say("load.not_a_decoder", kind=_kind(decoder)))
-    if isinstance(decoder, gpt.Decoder):
+    if isinstance(decoder, Decoder):
         vocabulary, positions = config.vocab_size, config.positions
     else:
         config = config.get_text_config() if hasattr(config, "get_text_config") else config

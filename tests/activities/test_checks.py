@@ -21,6 +21,7 @@ from torch import nn
 import helpers
 from helpers import language
 from helpers.activities import check as checks
+from helpers.activities.tasks import SENTENCES
 from helpers.language import LANGUAGES, say
 
 FUNCTION_TASKS = [name for name, task in checks.TASKS.items() if task.cases]
@@ -81,13 +82,15 @@ def test_the_sentences_show_no_marks_of_markdown():
         assert not [text for text in sentences if "`" in text or "Schreibe " in text]
 
 
-def test_a_mistake_is_added_with_its_sentences_once():
-    task = checks.TASKS["layer-norm"]
-    for sentences in ({}, {"en": "No.", "de": "Nein."}):
-        with pytest.raises(ValueError, match="en, de, sv"):
-            task.mistake("a new mistake", **sentences)
-    with pytest.raises(ValueError, match="two mistakes"):
-        task.mistake("unbiased", en="No.", de="Nein.", sv="Nej.")
+def test_a_mistake_without_sentences_is_refused():
+    with pytest.raises(ValueError, match="needs sentences"):
+        checks.TASKS["layer-norm"].mistake("a new mistake")
+
+
+def test_every_sentence_is_one_of_a_mistake_that_is_known():
+    """A sentence whose mistake was renamed or deleted would never be said."""
+    known = {task.name: {mistake.name for mistake in task.mistakes} for task in checks.TASKS.values()}
+    assert {name: set(mistakes) for name, mistakes in SENTENCES.items()} == known
 
 
 @pytest.mark.parametrize("name", FUNCTION_TASKS)
@@ -422,13 +425,6 @@ def test_after_a_cell_with_an_error_right_is_not_said_without_a_word(reader):
     shown = [notebook.cells[i].outputs[0].text.strip().replace("\n", " ") for i in (1, 3, 5, 7)]
     right, doubtful = language.catalogue(reader)["check.right"], language.catalogue(reader)["check.doubtful"]
     assert shown == [right, doubtful, doubtful, right]
-
-
-def test_the_old_place_of_the_checks_leads_to_them():
-    """Notebooks that students have saved import it, and courses made from older notebooks."""
-    from helpers import checks as old
-
-    assert old.check is checks.check and old.NotRight is checks.NotRight
 
 
 def test_the_students_random_state_stays():

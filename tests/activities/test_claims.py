@@ -6,7 +6,8 @@ import pytest
 from bs4 import BeautifulSoup
 from IPython.core.formatters import DisplayFormatter
 
-from helpers import claims, language
+from helpers import language
+from helpers.activities import claims
 
 # what the cell would measure if the verdict were wrong
 CONTRARY = [

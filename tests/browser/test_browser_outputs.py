@@ -7,7 +7,7 @@ from running import execution
 from tests.support import browser
 
 SETUP = """from helpers import claims, explorers, figures, language
-from helpers.predictions import predict
+from helpers.activities.predict import predict
 language.use("de")"""
 CELLS = {
     "picture": 'figures.lines([0, 1], {"a": [1, 2]}, "axis.block", "axis.length", alt="Die Länge wächst.")',

@@ -2,7 +2,8 @@
 
 import pytest
 
-from helpers import explorers, language, race
+from helpers import explorers, language
+from helpers.explorers import race
 from tests.support.browser import page as open_page
 from tests.website.test_website import PAGES
 

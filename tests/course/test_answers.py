@@ -239,11 +239,11 @@ def test_imports_that_a_student_adds_work_in_grading(course, where):
 
 def test_imports_that_replace_what_is_given_are_left_out_and_named(course):
     notebook = small.answered(small.released(course))
-    added = "import math as warnings\nfrom mine import check\nfrom helpers.checks import *\nfrom helpers import language, norms"
+    added = "import math as warnings\nfrom mine import check\nfrom helpers.activities.check import *\nfrom helpers import language, norms"
     small.cell(notebook, "setup").source += "\n" + added
     result, told = taken(course, notebook)
     assert [cell.source for cell in result.cells if str(cell.id).startswith("own-")] == ["from helpers import norms"]
-    for line in ("import math as warnings", "from mine import check", "from helpers.checks import *"):
+    for line in ("import math as warnings", "from mine import check", "from helpers.activities.check import *"):
         assert line in told.partition("left out: ")[2]
 
 
@@ -289,9 +289,8 @@ def test_a_blank_notebook_has_no_answer_also_with_other_comments(course):
 # what looks like a trick
 
 TRICKS = {
-    "import helpers.checks as c\ndef double(x):\n    return c._TASKS": ["helpers.checks", "_TASKS"],
+    "import helpers.activities.check as c\ndef double(x):\n    return c._TASKS": ["helpers.activities", "_TASKS"],
     "from helpers.activities import check as c": ["helpers.activities"],
-    "from helpers import checks": ["helpers.checks"],
     "def double(x):\n    return double.__code__": ["__code__"],
     "import sys\nsys._getframe(1)": ["_getframe"],
     "import sys as s\ns.modules['helpers'].__dict__": ["sys.modules"],
@@ -299,7 +298,7 @@ TRICKS = {
     "import sys\ngetattr(sys, 'modules')": ["modules"],
     "from unittest.mock import ANY\ndef double(x):\n    return ANY": ["mock"],
     "import unittest.mock\ndouble = lambda x: unittest.mock.ANY": ["mock"],
-    "__import__('helpers.checks')": ["helpers.checks"],
+    "__import__('helpers.activities.check')": ["helpers.activities"],
     "def double(x:\n    check.__code__": ["__code__"],
 }
 

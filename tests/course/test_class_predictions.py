@@ -13,7 +13,8 @@ import pytest
 
 import classroom
 from course import predictions_page
-from helpers import language, predictions
+from helpers import language
+from helpers.activities import predict as predictions
 from helpers.language import LANGUAGES, say
 from notebook_files import layout
 

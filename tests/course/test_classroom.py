@@ -7,7 +7,7 @@ import pytest
 
 import classroom
 from course import collecting, course_folder, grade_submissions
-from course.nbgrader_hooks import is_check
+from nbgrader_hooks import is_check
 from notebook_files import layout, reading
 from tests.support import small_course as small
 

@@ -1,7 +1,7 @@
 """What a course hands out: stubs in three languages, and the committed assignments."""
 
 from course import course_folder
-from course.nbgrader_hooks import TEXT_STUBS
+from nbgrader_hooks import TEXT_STUBS
 from notebook_files import layout, reading
 from tests.support import small_course as small
 

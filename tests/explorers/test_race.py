@@ -6,9 +6,10 @@ import time
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-from helpers import experiments, explorers, gpt, language
-from helpers.experiments import Run
+from helpers import explorers, language, training
+from helpers.decoder import NORMS, PLACEMENTS, Config, Decoder
 from helpers.explorers import race
+from helpers.training import Run
 
 
 def wait_for(condition, seconds=60):
@@ -160,7 +161,7 @@ def test_every_choice_of_the_placement_explorer_has_a_picture_and_a_text_of_its_
     language.use(reader)
     explorer, seen = explorers.placement(), set()
     depths = (2, 4, 8, 16, 32, 64) if reader == "en" else (2, 64)
-    for placement, norm, layers in itertools.product(gpt.PLACEMENTS, gpt.NORMS, depths):
+    for placement, norm, layers in itertools.product(PLACEMENTS, NORMS, depths):
         for name, value in (("placement", placement), ("norm", norm), ("layers", layers)):
             explorer.controls[name].value = value
         assert explorer.error is None and explorer.picture.alt.strip()
@@ -171,16 +172,16 @@ def test_every_choice_of_the_placement_explorer_has_a_picture_and_a_text_of_its_
 
 def test_an_exception_in_the_placement_explorer_becomes_one_sentence(monkeypatch):
     explorer = explorers.placement()
-    monkeypatch.setattr(experiments, "at_initialisation", lambda *_: 1 / 0)
+    monkeypatch.setattr(training, "at_initialisation", lambda *_: 1 / 0)
     explorer.controls["layers"].value = 4
     assert isinstance(explorer.error, ZeroDivisionError) and "ZeroDivisionError" in explorer.message.value
 
 
 def test_the_start_of_a_decoder_is_what_it_says():
-    windows = experiments.random_windows(experiments.sentences(2000), 32, 4, seed=0)
-    for placement in gpt.PLACEMENTS:
-        decoder = experiments.initialise(gpt.Decoder(gpt.Config(28, 32, 64, 4, 4, placement)))
-        stream, gradients = experiments.at_initialisation(decoder, windows)
+    windows = training.random_windows(training.sentences(2000), 32, 4, seed=0)
+    for placement in PLACEMENTS:
+        decoder = training.initialise(Decoder(Config(28, 32, 64, 4, 4, placement)))
+        stream, gradients = training.at_initialisation(decoder, windows)
         assert len(stream) == 5 and len(gradients) == 4 and stream[0] == pytest.approx(1, rel=1e-3)
         if placement in ("post", "deepnorm"):
             assert stream == pytest.approx([1] * 5, rel=1e-3)

@@ -92,7 +92,7 @@ def test_an_unknown_key_or_a_missing_value_is_an_error():
         with pytest.raises(KeyError):
             say(key)
     with pytest.raises(KeyError):
-        say("scheme.unknown", name="x")
+        say("language.unknown", name="x")
 
 
 def test_numbers_in_sentences_are_written_in_the_language_and_texts_are_left_alone():

@@ -6,7 +6,7 @@ import torch.nn.functional as F
 import transformers
 from torch import nn
 
-from helpers.gpt import PLACEMENTS, Config, Decoder
+from helpers.decoder import PLACEMENTS, Config, Decoder
 from helpers.trace import UnknownDecoder, trace
 
 LAYERS, WIDTH = 3, 16

@@ -2,7 +2,7 @@
 
 import pytest
 
-from helpers import claims
+from helpers.activities import claims
 from lint import all_findings, claims_ledger
 from notebook_files import cell_sources, layout, reading
 from running import execution
@@ -52,23 +52,25 @@ def test_the_verdicts_are_those_of_the_cards():
 @pytest.mark.parametrize("fault", ENTRIES)
 def test_an_entry_that_is_not_whole_is_found(tree, fault):
     old, new, says = ENTRIES[fault]
-    tree.replace("helpers/claims.toml", old, new)
+    tree.replace("helpers/activities/claims.toml", old, new)
     found = all_findings.check(tree.root)
-    assert any(f.startswith(f"helpers/claims.toml#grows{says}") for f in found), found
+    assert any(f.startswith(f"helpers/activities/claims.toml#grows{says}") for f in found), found
 
 
 def test_a_text_that_is_the_same_in_all_languages_is_found(tree):
     for text in ("Er wächst.", "Den växer."):
-        tree.replace("helpers/claims.toml", f'"{text}"', '"It grows."')
-    assert "helpers/claims.toml#grows.claim: the same in all languages; translate it" in all_findings.check(tree.root)
+        tree.replace("helpers/activities/claims.toml", f'"{text}"', '"It grows."')
+    assert "helpers/activities/claims.toml#grows.claim: the same in all languages; translate it" in all_findings.check(
+        tree.root
+    )
 
 
 def test_a_claim_that_no_lesson_shows_is_found(tree):
-    tree.replace("helpers/claims.toml", "[grows]", "[shrinks]")
+    tree.replace("helpers/activities/claims.toml", "[grows]", "[shrinks]")
     found = all_findings.check(tree.root)
     cell = f"notebooks/en/{FIRST}#picture (draw(mean(x))): "
     assert any(f.startswith(cell) and "has no claim grows; correct the name" in f for f in found)
-    assert any(f.startswith("helpers/claims.toml#shrinks: no lesson shows it") for f in found)
+    assert any(f.startswith("helpers/activities/claims.toml#shrinks: no lesson shows it") for f in found)
 
 
 def recode(tree, code):
@@ -113,7 +115,7 @@ def test_a_call_in_a_comment_or_a_text_is_none(tree, code):
     ],
 )
 def test_a_place_of_measurement_without_bounds_is_found(tree, code):
-    tree.replace("helpers/claims.toml", "[5, 8]", "{ gpt2 = [5, 8] }")
+    tree.replace("helpers/activities/claims.toml", "[5, 8]", "{ gpt2 = [5, 8] }")
     recode(tree, code)
     [found] = all_findings.check(tree.root)
     assert found.startswith(f"notebooks/en/{FIRST}#picture") and "grows.bounds has none for 'cell'; add them" in found
@@ -130,18 +132,18 @@ def test_a_cell_that_is_no_python_is_a_finding(tree):
 
 
 def test_a_claim_of_another_lesson_is_found(tree):
-    tree.replace("helpers/claims.toml", "lesson = 1", "lesson = 2")
+    tree.replace("helpers/activities/claims.toml", "lesson = 1", "lesson = 2")
     [found] = all_findings.check(tree.root)
     assert found == (
         f"notebooks/en/{FIRST}#picture (draw(mean(x))): shows grows, which belongs to lesson 2; "
-        "move it, or correct helpers/claims.toml"
+        "move it, or correct helpers/activities/claims.toml"
     )
 
 
 def test_a_quotation_mark_in_a_text_is_explained_in_one_line(tree):
-    tree.replace("helpers/claims.toml", "It grows.", 'It "grows".')
+    tree.replace("helpers/activities/claims.toml", "It grows.", 'It "grows".')
     [found] = all_findings.check(tree.root)
-    assert found.startswith("helpers/claims.toml: ") and "at line 7, column" in found
+    assert found.startswith("helpers/activities/claims.toml: ") and "at line 7, column" in found
     assert found.endswith('; write a quotation mark inside a text as the language writes it, or as \\"')
 
 
@@ -163,7 +165,7 @@ def change_card(tree, **fields):
         (
             "[5, 6.5]",
             {},
-            "grows = 7 is outside the present bounds in helpers/claims.toml, 5 to 6.5, unlike on its card",
+            "grows = 7 is outside the present bounds in helpers/activities/claims.toml, 5 to 6.5, unlike on its card",
         ),
         ("{ here = [5, 8], gpt2 = [0, 1] }", {}, None),
         ("{ here = [0, 1], gpt2 = [5, 8] }", {}, "grows = 7 is outside the present bounds"),
@@ -174,7 +176,7 @@ def change_card(tree, **fields):
     ],
 )
 def test_a_stored_value_is_compared_with_the_present_bounds(tree, bounds, shown, says):
-    tree.replace("helpers/claims.toml", "[5, 8]", bounds)
+    tree.replace("helpers/activities/claims.toml", "[5, 8]", bounds)
     change_card(tree, **shown)
     present = [f for f in all_findings.check(tree.root) if "present bounds" in f]
     found = [f for f in present if f.startswith("notebooks/de")]

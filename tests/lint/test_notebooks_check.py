@@ -106,7 +106,11 @@ FAULTS = {
         "notebooks/sv/00_more.ipynb",
         "has no English original",
     ),
-    "bad catalogue": (file("helpers/text/sv.toml", "[axis]", "[axis"), "helpers/text/sv.toml", "Expected"),
+    "bad catalogue": (
+        file("helpers/language/text/sv.toml", "[axis]", "[axis"),
+        "helpers/language/text/sv.toml",
+        "Expected",
+    ),
     "no notebook": (lambda t: t.path("sv", SECOND).write_text("{"), f"notebooks/sv/{SECOND}", "is not a notebook"),
     "missing cell": (
         on_notebook("de", drop("idea")),
@@ -240,33 +244,33 @@ FAULTS = {
     ),
     "Sie": (source("de", FIRST, "read", "Sieh dir", "Sehen Sie sich"), f"{DE}#read", "readers are addressed as du"),
     "term in the catalogue": (
-        file("helpers/text/de.toml", "Länge des Stroms", "Länge des Residual-Streams"),
-        "helpers/text/de.toml#axis.length",
+        file("helpers/language/text/de.toml", "Länge des Stroms", "Länge des Residual-Streams"),
+        "helpers/language/text/de.toml#axis.length",
         "write Residualstrom",
     ),
     "term in the ledger": (
-        file("helpers/claims.toml", "strömmens längd", "residualflödets längd"),
-        f"helpers/claims.toml#grows.measures.sv {SV}#picture",  # whose card is no longer the ledger's
+        file("helpers/activities/claims.toml", "strömmens längd", "residualflödets längd"),
+        f"helpers/activities/claims.toml#grows.measures.sv {SV}#picture",  # whose card is no longer the ledger's
         "write residualström",
     ),
     "key missing": (
-        file("helpers/text/sv.toml", 'length = "strömmens längd"\n', ""),
-        "helpers/text/sv.toml#axis.length",
+        file("helpers/language/text/sv.toml", 'length = "strömmens längd"\n', ""),
+        "helpers/language/text/sv.toml#axis.length",
         "missing; add it",
     ),
     "key too many": (
-        file("helpers/text/de.toml", "[axis]", '[axis]\nmore = "mehr"'),
-        "helpers/text/de.toml#axis.more",
+        file("helpers/language/text/de.toml", "[axis]", '[axis]\nmore = "mehr"'),
+        "helpers/language/text/de.toml#axis.more",
         "not in the English catalogue",
     ),
     "placeholder": (
-        file("helpers/text/de.toml", "{value}", "{wert}"),
-        "helpers/text/de.toml#axis.found",
+        file("helpers/language/text/de.toml", "{value}", "{wert}"),
+        "helpers/language/text/de.toml#axis.found",
         "the placeholders differ",
     ),
     "ledger lacks a language": (
-        file("helpers/claims.toml", 'found.sv = "Det stämmer."\n', ""),
-        "helpers/claims.toml#grows.found.sv",
+        file("helpers/activities/claims.toml", 'found.sv = "Det stämmer."\n', ""),
+        "helpers/activities/claims.toml#grows.found.sv",
         "missing; write it",
     ),
     "stale output": (
@@ -303,9 +307,13 @@ FAULTS = {
     "claim": (
         card_text("claim", "Den krymper."),
         f"{SV}#picture",
-        "grows has changed in helpers/claims.toml (claim: Den växer.); run it: python tools/notebooks.py run",
+        "grows has changed in helpers/activities/claims.toml (claim: Den växer.); run it: python tools/notebooks.py run",
     ),
-    "verdict": (card(verdict="false"), f"{SV}#picture", "grows has changed in helpers/claims.toml (verdict: true)"),
+    "verdict": (
+        card(verdict="false"),
+        f"{SV}#picture",
+        "grows has changed in helpers/activities/claims.toml (verdict: true)",
+    ),
     "source of a claim": (card_text("source", "Ioffe 2016"), f"{SV}#picture", "grows has changed"),
     "what a claim measures": (card_text("measures", "strömmens bredd"), f"{SV}#picture", "grows has changed"),
     "card in English": (card(language="en"), f"{SV}#picture", "the card of grows is in another language"),
@@ -484,16 +492,17 @@ def test_the_language_of_a_text_is_recognised(text, language):
     assert languages.language_of(text) == language
 
 
-def test_two_mistakes_of_one_name_and_one_without_a_language_are_found(tmp_path):
+def test_a_mistake_that_lacks_a_language_is_found(tmp_path):
     folder = tmp_path / "helpers" / "activities" / "tasks"
     folder.mkdir(parents=True)
-    (tmp_path / "helpers" / "claims.toml").touch()
-    mistake = '@BY_HAND.mistake("squared", en="No.", de="Nein.", sv="Nej.")\ndef squared(answer): ...\n'
-    (folder / "assignment_1.py").write_text(mistake)
+    file = folder / "assignment_1.toml"
+    sentences = '[by-hand.squared]\nen = "No."\nde = "Nein."\nsv = "Nej."\n'
+    file.write_text(sentences)
     assert list(catalogue.sentences(tmp_path)) == []
-    (folder / "assignment_1.py").write_text(mistake * 2)
-    [found] = catalogue.sentences(tmp_path)
-    assert found.startswith("helpers/activities/tasks/assignment_1.py#BY_HAND.squared: two mistakes")
-    (folder / "assignment_1.py").write_text(mistake.replace(', sv="Nej."', ""))
-    [found] = catalogue.sentences(tmp_path)
-    assert found.startswith("helpers/activities/tasks/assignment_1.py#BY_HAND.squared.sv: missing")
+    for damaged in (sentences.replace('sv = "Nej."', ""), sentences.replace('"Nej."', "3")):
+        file.write_text(damaged)
+        [found] = catalogue.sentences(tmp_path)
+        assert found.startswith("helpers/activities/tasks/assignment_1.toml#by-hand.squared.sv: missing")
+    for damaged in ("by-hand = 3", '[by-hand]\nsquared = "No."'):
+        file.write_text(damaged)
+        assert len(list(catalogue.sentences(tmp_path))) == 3, "one for each language"

@@ -63,16 +63,16 @@ def test_a_misspelt_word_is_found_in_its_language_file_and_cell(tree, language, 
 
 
 def test_a_misspelt_word_is_found_elsewhere(tree):
-    tree.replace("helpers/text/sv.toml", "strömmens längd", "strömens längd")
-    tree.replace("helpers/claims.toml", "Das stimmt.", "Das schtimmt.")
+    tree.replace("helpers/language/text/sv.toml", "strömmens längd", "strömens längd")
+    tree.replace("helpers/activities/claims.toml", "Das stimmt.", "Das schtimmt.")
     tree.replace("README.md", "A project", "A projekt")
     with tree.edit("en", "01_first.ipynb") as notebook:
         output = cell_sources.by_id(notebook)["picture"].outputs[0]
         output.data["text/html"] = output.data["text/html"].replace(ALT["en"], "A lin that ends.")
     assert [line.split(";")[0] for line in sorted(spelling.unknown(tree.root))] == [
         "README.md: unknown word: projekt",
-        "helpers/claims.toml#grows.found.de: unknown word: schtimmt",
-        "helpers/text/sv.toml#axis.length: unknown word: strömens",
+        "helpers/activities/claims.toml#grows.found.de: unknown word: schtimmt",
+        "helpers/language/text/sv.toml#axis.length: unknown word: strömens",
         "notebooks/en/01_first.ipynb#picture (draw(mean(x))): unknown word: lin",
     ]
 

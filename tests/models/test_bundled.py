@@ -7,11 +7,12 @@ import pytest
 import torch
 from safetensors import safe_open
 
-from helpers import gpt, models
+from helpers import models
+from helpers.decoder import Config, Decoder
 from helpers.language import LANGUAGES
 from training import bundled_family
 
-BUNDLED = Path(gpt.__file__).parent / "models" / "bundled"
+BUNDLED = Path(models.__file__).parent / "bundled"
 FAMILY = bundled_family.FAMILY
 
 
@@ -19,7 +20,7 @@ def read(name):
     """Return the decoder of a shipped file, as anyone would load it, and the file's tensors."""
     with safe_open(BUNDLED / f"{name}.safetensors", "pt") as file:
         tensors = {key: file.get_tensor(key) for key in file.keys()}
-        decoder = gpt.Decoder(gpt.Config(**json.loads(file.metadata()["config"])))
+        decoder = Decoder(Config(**json.loads(file.metadata()["config"])))
     decoder.load_state_dict(tensors)
     return decoder.eval(), tensors
 

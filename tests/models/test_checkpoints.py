@@ -6,7 +6,8 @@ import pytest
 import torch
 import transformers
 
-from helpers import checkpoints, gpt
+from helpers.decoder import Config, Decoder
+from helpers.models import transformers_weights
 from helpers.trace import trace
 
 ARCHITECTURES = {
@@ -35,7 +36,7 @@ def build(kind, seed, std=None, **shape):
 
 def load(model):
     """Return the decoder that holds the weights of transformers' model, as read from a checkpoint."""
-    return checkpoints.decoder_from_transformers(model.state_dict(), model.config.to_dict())
+    return transformers_weights.decoder_from_transformers(model.state_dict(), model.config.to_dict())
 
 
 @torch.no_grad()
@@ -97,7 +98,7 @@ def test_models_of_full_size_agree_at_every_point(kind):
         difference = largest_difference(decoder, model, ids)
         print(f"{kind} {dtype}: {difference:.1e}")
         assert difference <= limit
-    back = checkpoints.to_transformers(decoder)
+    back = transformers_weights.to_transformers(decoder)
     assert [p.data_ptr() for p in back.parameters()] == [p.data_ptr() for p in model.parameters()]
 
 
@@ -114,7 +115,7 @@ def test_loading_and_the_way_back_share_the_memory(kind):
     for dtype in LIMITS:
         model.to(dtype)
         decoder = load(model)
-        back = checkpoints.to_transformers(decoder)
+        back = transformers_weights.to_transformers(decoder)
         assert type(back) is type(model) and not back.training
         assert places(back) == places(model)
         assert set(places(decoder).values()) == set(places(model).values())
@@ -124,10 +125,10 @@ def test_loading_and_the_way_back_share_the_memory(kind):
 
 def test_a_decoder_of_our_own_goes_to_transformers_and_comes_back():
     for placement in ("pre", "post"):
-        config = gpt.Config(vocab_size=30, positions=10, width=16, layers=2, heads=2, placement=placement, eps=1e-3)
+        config = Config(vocab_size=30, positions=10, width=16, layers=2, heads=2, placement=placement, eps=1e-3)
         torch.manual_seed(0)
-        decoder = gpt.Decoder(config).eval()
-        model = checkpoints.to_transformers(decoder)
+        decoder = Decoder(config).eval()
+        model = transformers_weights.to_transformers(decoder)
         assert largest_difference(decoder, model, torch.randint(30, (2, 10))) <= 1e-4
         again = load(model)
         assert again.config == config
@@ -139,9 +140,9 @@ def test_a_decoder_of_our_own_goes_to_transformers_and_comes_back():
     [("pre", "rmsnorm"), ("post", "rmsnorm"), ("sandwich", "layernorm"), ("deepnorm", "layernorm")],
 )
 def test_what_transformers_cannot_hold_is_refused(placement, norm):
-    config = gpt.Config(vocab_size=30, positions=10, width=16, layers=1, heads=2, placement=placement, norm=norm)
+    config = Config(vocab_size=30, positions=10, width=16, layers=1, heads=2, placement=placement, norm=norm)
     with pytest.raises(ValueError, match="LayerNorm decoders, pre-norm and post-norm"):
-        checkpoints.to_transformers(gpt.Decoder(config))
+        transformers_weights.to_transformers(Decoder(config))
 
 
 SHAPE = {"vocab_size": 20, "n_positions": 8, "n_embd": 8, "n_layer": 1, "n_head": 2}
@@ -151,7 +152,7 @@ SHAPE = {"vocab_size": 20, "n_positions": 8, "n_embd": 8, "n_layer": 1, "n_head"
 def test_names_with_and_without_the_prefix_are_read(kind):
     model = build(kind, 0, **SHAPE)
     ids = torch.randint(20, (1, 8))
-    bare = checkpoints.decoder_from_transformers(model.transformer.state_dict(), model.config.to_dict())
+    bare = transformers_weights.decoder_from_transformers(model.transformer.state_dict(), model.config.to_dict())
     assert torch.equal(bare(ids), load(model)(ids))
 
 
@@ -160,7 +161,7 @@ def test_the_settings_that_config_json_really_has_are_enough():
     for kind, activation in (("gpt2", {"activation_function": "gelu_new"}), ("openai-gpt", {"afn": "gelu"})):
         settings = SHAPE | activation | {"model_type": kind, "layer_norm_epsilon": 1e-5}
         model = build(kind, 0, **SHAPE)
-        decoder = checkpoints.decoder_from_transformers(model.state_dict(), settings)
+        decoder = transformers_weights.decoder_from_transformers(model.state_dict(), settings)
         assert largest_difference(decoder, model, torch.randint(20, (1, 8))) <= 1e-4
 
 
@@ -184,7 +185,7 @@ def test_a_checkpoint_that_does_not_fit_is_refused(kind, changes):
     model = build(kind, 0, **SHAPE)
     load(model)
     with pytest.raises(ValueError):
-        checkpoints.decoder_from_transformers(model.state_dict(), model.config.to_dict() | changes)
+        transformers_weights.decoder_from_transformers(model.state_dict(), model.config.to_dict() | changes)
 
 
 def checkpoint(kind="gpt2", layers=1):
@@ -199,7 +200,7 @@ def test_a_file_with_more_or_fewer_blocks_than_the_config_says_is_refused(kind):
     tensors, settings = checkpoint(kind, layers=3)
     for layers in (2, 4):
         with pytest.raises(ValueError, match=f"holds 3 blocks, but config.json says n_layer = {layers}"):
-            checkpoints.decoder_from_transformers(tensors, settings | {"n_layer": layers})
+            transformers_weights.decoder_from_transformers(tensors, settings | {"n_layer": layers})
 
 
 @pytest.mark.parametrize("kind", ARCHITECTURES)
@@ -208,20 +209,20 @@ def test_a_missing_tensor_is_named(kind):
     for name in tensors:
         fewer = {other: tensor for other, tensor in tensors.items() if other != name}
         with pytest.raises(ValueError, match=rf"{name} is missing"):
-            checkpoints.decoder_from_transformers(fewer, settings)
+            transformers_weights.decoder_from_transformers(fewer, settings)
 
 
 @pytest.mark.parametrize("name", ("score.weight", "h.0.crossattention.c_attn.weight", "h.0.attn.c_attn.weight_scale"))
 def test_a_tensor_too_many_is_named(name):
     tensors, settings = checkpoint()
     with pytest.raises(ValueError, match=f"no place for the tensor {name}"):
-        checkpoints.decoder_from_transformers(tensors | {name: torch.ones(1)}, settings)
+        transformers_weights.decoder_from_transformers(tensors | {name: torch.ones(1)}, settings)
 
 
 def test_a_final_norm_in_a_post_norm_file_is_named():
     tensors, settings = checkpoint("openai-gpt")
     with pytest.raises(ValueError, match=r"no place for the tensor ln_f\.weight"):
-        checkpoints.decoder_from_transformers(tensors | {"ln_f.weight": torch.ones(8)}, settings)
+        transformers_weights.decoder_from_transformers(tensors | {"ln_f.weight": torch.ones(8)}, settings)
 
 
 def test_masks_and_a_tied_output_matrix_are_not_too_many():
@@ -230,21 +231,23 @@ def test_masks_and_a_tied_output_matrix_are_not_too_many():
     old = tensors | {"h.0.attn.bias": mask, "h.0.attn.masked_bias": torch.tensor(-1e4)}
     old["lm_head.weight"] = tensors["wte.weight"].clone()
     ids = torch.randint(20, (1, 8))
-    expected = checkpoints.decoder_from_transformers(tensors, settings)(ids)
-    assert torch.equal(checkpoints.decoder_from_transformers(old, settings)(ids), expected)
+    expected = transformers_weights.decoder_from_transformers(tensors, settings)(ids)
+    assert torch.equal(transformers_weights.decoder_from_transformers(old, settings)(ids), expected)
 
 
 def test_an_output_matrix_of_its_own_is_refused():
     tensors, settings = checkpoint()
     with pytest.raises(ValueError, match="lm_head.weight differs from the token embedding"):
-        checkpoints.decoder_from_transformers(tensors | {"lm_head.weight": tensors["wte.weight"] + 1}, settings)
+        transformers_weights.decoder_from_transformers(
+            tensors | {"lm_head.weight": tensors["wte.weight"] + 1}, settings
+        )
 
 
 def test_a_tensor_with_and_without_the_prefix_is_refused():
     tensors, settings = checkpoint()
     twice = tensors | {"transformer.wte.weight": tensors["wte.weight"] + 1}
     with pytest.raises(ValueError, match="wte.weight is there twice"):
-        checkpoints.decoder_from_transformers(twice, settings)
+        transformers_weights.decoder_from_transformers(twice, settings)
 
 
 @pytest.mark.parametrize("dtype", (torch.int8, torch.int64, torch.bool), ids=str)
@@ -253,7 +256,7 @@ def test_tensors_of_whole_numbers_are_refused(dtype):
         tensors, settings = checkpoint()
         tensors[name] = tensors[name].to(dtype)
         with pytest.raises(ValueError, match=f"{name} holds {dtype}; weights are floating-point"):
-            checkpoints.decoder_from_transformers(tensors, settings)
+            transformers_weights.decoder_from_transformers(tensors, settings)
 
 
 def test_a_tensor_of_another_shape_is_named_with_both_shapes():
@@ -264,7 +267,7 @@ def test_a_tensor_of_another_shape_is_named_with_both_shapes():
         ("ln_f.weight", (1, 8), r"\(8,\)"),
     ):
         with pytest.raises(ValueError, match=f"{name} has the shape .* should be {right}"):
-            checkpoints.decoder_from_transformers(tensors | {name: torch.ones(wrong)}, settings)
+            transformers_weights.decoder_from_transformers(tensors | {name: torch.ones(wrong)}, settings)
 
 
 @pytest.mark.parametrize("field", ("vocab_size", "n_positions", "n_embd", "n_layer", "n_head", "layer_norm_epsilon"))
@@ -272,19 +275,19 @@ def test_a_field_of_the_config_that_is_missing_or_no_number_is_named(field):
     tensors, settings = checkpoint()
     rest = {name: value for name, value in settings.items() if name != field}
     with pytest.raises(ValueError, match=f"no field {field}"):
-        checkpoints.decoder_from_transformers(tensors, rest)
+        transformers_weights.decoder_from_transformers(tensors, rest)
     for wrong in ("8", None, [8], -1, 8.5, True):
         with pytest.raises(ValueError, match=f"{field} in config.json should be a"):
-            checkpoints.decoder_from_transformers(tensors, rest | {field: wrong})
+            transformers_weights.decoder_from_transformers(tensors, rest | {field: wrong})
 
 
 def test_a_config_that_is_no_object_or_names_no_type_is_refused():
     tensors, settings = checkpoint()
     with pytest.raises(ValueError, match="not a list"):
-        checkpoints.decoder_from_transformers(tensors, [settings])
+        transformers_weights.decoder_from_transformers(tensors, [settings])
     for kind in (None, ["gpt2"], "llama"):
         with pytest.raises(ValueError, match="reads: gpt2, openai-gpt"):
-            checkpoints.decoder_from_transformers(tensors, settings | {"model_type": kind})
+            transformers_weights.decoder_from_transformers(tensors, settings | {"model_type": kind})
 
 
 @pytest.mark.parametrize("part", ("h.0.ln_1.weight", "h.0.ln_2.bias", "h.0.attn.c_attn.bias", "h.0.mlp.c_fc.weight"))
@@ -296,5 +299,5 @@ def test_the_comparison_sees_a_single_wrong_weight(part):
         assert largest_difference(decoder, model, ids) <= 1e-4
         tensors = {name: tensor.clone() for name, tensor in model.state_dict().items()}
         tensors[f"transformer.{part}"].view(-1)[-1] += 0.5
-        wrong = checkpoints.decoder_from_transformers(tensors, model.config.to_dict())
+        wrong = transformers_weights.decoder_from_transformers(tensors, model.config.to_dict())
         assert largest_difference(wrong, model, ids) > 1e-3

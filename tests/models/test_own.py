@@ -10,7 +10,8 @@ import torch
 import transformers
 from nbclient import NotebookClient
 
-from helpers import explorers, gpt, language, models
+from helpers import explorers, language, models
+from helpers.decoder import Config, Decoder
 from helpers.models import loading, own
 from helpers.trace import trace
 from tests.models.conftest import LLAMA, point_to
@@ -69,7 +70,7 @@ def test_a_vocabulary_of_256_entries_needs_no_tokenizer():
 
 
 def test_a_decoder_of_this_project_is_taken_too():
-    decoder = gpt.Decoder(gpt.Config(256, 16, 24, 2, 2, "sandwich")).eval()
+    decoder = Decoder(Config(256, 16, 24, 2, 2, "sandwich")).eval()
     explorer = explorers.residual_stream(decoder, prompt="Tea")
     assert explorer.error is None and explorer.picture.alt.startswith("Decoder")
 

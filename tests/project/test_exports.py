@@ -19,7 +19,7 @@ CELLS = {
     "table": "claims.table(1)",
 }
 IMPORTS = """from helpers import claims, explorers, figures, language
-from helpers.predictions import predict
+from helpers.activities.predict import predict
 language.use("de")"""
 PICTURES = ("picture", "explorer")
 

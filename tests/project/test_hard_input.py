@@ -16,8 +16,11 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from helpers import claims, experiments, explorers, figures, language, models, norms, predictions, race
+from helpers import explorers, figures, language, models, norms, training
 from helpers.activities import check as checks
+from helpers.activities import claims
+from helpers.activities import predict as predictions
+from helpers.explorers import race
 from helpers.language import LANGUAGES, catalogue, say
 from tests.activities.test_checks import verdict
 from tests.support import browser
@@ -163,8 +166,8 @@ def test_a_language_that_is_none_gets_a_sentence_and_the_old_one_stays(reader, o
 def test_other_names_get_a_sentence(reader):
     language.use(reader)
     for name in ("Pre", ["pre"], None):
-        with pytest.raises(ValueError, match=sentence("scheme.unknown", name=str(name), names="xavier, gpt2")):
-            experiments.initialise(None, name)
+        with pytest.raises(ValueError, match="is not a scheme. Choose one of: xavier, gpt2"):
+            training.initialise(None, name)
 
 
 # numbers
@@ -419,7 +422,7 @@ def test_the_tools_can_write_to_a_terminal_that_knows_ascii_only():
 def test_arrow_keys_do_not_leave_a_question_in_the_browser(tmp_path):
     """At the last option, the arrow key went on to the next question, and predicted there."""
     cells = [
-        "from helpers.predictions import predict",
+        "from helpers.activities.predict import predict",
         "predict('growth', 99, (3, 25, 75))",
         "predict('post', 1, (0.5, 2.5))",
     ]

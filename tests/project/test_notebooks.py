@@ -203,7 +203,7 @@ def test_run_finds_a_value_out_of_bounds(tiny):
     nbformat.write(notebook, tiny)
     report, good = execution.run([tiny])
     assert not good and report[-1].startswith(f"{tiny}#both (from helpers import claims): off-by-one: ")
-    assert "= 13, outside its bounds" in report[-1] and "helpers/claims.toml" in report[-1]
+    assert "= 13, outside its bounds" in report[-1] and "helpers/activities/claims.toml" in report[-1]
 
 
 def test_run_reports_a_cell_that_does_not_end(tiny, monkeypatch):

@@ -129,8 +129,8 @@ class Tree:
     def __init__(self, root):
         self.root = root
         for language, text in CATALOGUE.items():
-            self.put(f"helpers/text/{language}.toml", text)
-        self.put("helpers/claims.toml", LEDGER)
+            self.put(f"helpers/language/text/{language}.toml", text)
+        self.put("helpers/activities/claims.toml", LEDGER)
         self.put("README.md", README)
         for name, cells in ENGLISH.items():
             notebook = nbformat.v4.new_notebook(cells=[cell(*each) for each in cells])

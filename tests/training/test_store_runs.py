@@ -7,8 +7,8 @@ import math
 import pytest
 import torch
 
-from helpers.experiments import LETTERS, Run, sentences, unigram
 from helpers.explorers import race
+from helpers.training import LETTERS, Run, sentences, unigram
 from training import stored_runs
 
 EXPLODED = 100  # nats; guessing costs about 3

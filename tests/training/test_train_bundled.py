@@ -9,7 +9,8 @@ import torch
 import torch.nn.functional as F
 from safetensors import safe_open
 
-from helpers import experiments, gpt
+from helpers import training
+from helpers.decoder import Config, Decoder
 from training import bundled_family
 
 RATE = {"peak_rate": 1e-3, "warmup": 4}
@@ -92,7 +93,7 @@ def test_an_interrupted_training_ends_in_the_same_weights_as_an_uninterrupted_on
 def test_a_finished_training_is_not_repeated(corpus, work, monkeypatch):
     data, _ = bundled_family.read_corpus(corpus)
     first, losses = bundled_family.train("ln-pre", data, TINY, work)
-    monkeypatch.setattr(experiments, "language_loss", None)
+    monkeypatch.setattr(training, "language_loss", None)
     again, same = bundled_family.train("ln-pre", data, TINY, work)
     assert same == losses
     assert all(torch.equal(p, again.state_dict()[key]) for key, p in first.state_dict().items())
@@ -109,13 +110,13 @@ def test_a_checkpoint_with_other_settings_stops_with_a_sentence(corpus, work):
 def test_training_is_adamw_with_the_settings_as_documented(corpus, work):
     data, _ = bundled_family.read_corpus(corpus)
     trained, losses = bundled_family.train("rms-sandwich", data, TINY, work)
-    config = gpt.Config(256, 8, 16, 2, 2, "sandwich", "rmsnorm")
-    model = experiments.initialise(gpt.Decoder(config), "xavier", 0)
+    config = Config(256, 8, 16, 2, 2, "sandwich", "rmsnorm")
+    model = training.initialise(Decoder(config), "xavier", 0)
     assert trained.config == config
     adam = torch.optim.AdamW(model.parameters(), betas=(0.9, 0.98), weight_decay=0.01)
     for step in range(12):
         adam.param_groups[0]["lr"] = bundled_family.learning_rate(step, 12, TINY["peak_rate"], 3)
-        windows = experiments.random_windows(data, 8, 4, seed=step)
+        windows = training.random_windows(data, 8, 4, seed=step)
         logits = model(windows[:, :-1])
         loss = F.cross_entropy(logits.reshape(-1, 256), windows[:, 1:].reshape(-1))
         assert loss.item() == pytest.approx(losses[step], rel=1e-4)
@@ -128,8 +129,8 @@ def test_training_is_adamw_with_the_settings_as_documented(corpus, work):
 
 def test_models_of_the_family_see_the_same_windows_in_the_same_order(corpus, work, monkeypatch):
     data, _ = bundled_family.read_corpus(corpus)
-    seen, loss = [], experiments.language_loss
-    monkeypatch.setattr(experiments, "language_loss", lambda d, w: seen.append(w) or loss(d, w))
+    seen, loss = [], training.language_loss
+    monkeypatch.setattr(training, "language_loss", lambda d, w: seen.append(w) or loss(d, w))
     for name in ("ln-pre", "ln-deepnorm"):
         bundled_family.train(name, data, TINY, work)
     assert torch.equal(torch.stack(seen[:12]), torch.stack(seen[12:]))
@@ -164,7 +165,7 @@ def test_the_corpus_is_read_as_bytes_in_all_three_languages(corpus):
 
 @pytest.mark.parametrize("batch", (1, 2, 64))
 def test_the_held_out_loss_is_the_mean_over_all_full_windows(batch):
-    decoder = experiments.initialise(gpt.Decoder(gpt.Config(256, 8, 16, 2, 2)), seed=1).eval()
+    decoder = training.initialise(Decoder(Config(256, 8, 16, 2, 2)), seed=1).eval()
     with torch.no_grad():
         for parameter in decoder.parameters():
             parameter.mul_(3)
@@ -179,7 +180,7 @@ def test_the_held_out_loss_is_the_mean_over_all_full_windows(batch):
 
 
 def test_the_saved_losses_are_those_of_the_saved_weights(tmp_path):
-    decoder = experiments.initialise(gpt.Decoder(gpt.Config(256, 8, 16, 2, 2)), seed=1).eval()
+    decoder = training.initialise(Decoder(Config(256, 8, 16, 2, 2)), seed=1).eval()
     before = {key: value.clone() for key, value in decoder.state_dict().items()}
     held_out = {lang: torch.randint(256, (90,), dtype=torch.uint8) for lang in ("en", "de", "sv")}
     losses = [float(i) for i in range(130)]
@@ -190,7 +191,7 @@ def test_the_saved_losses_are_those_of_the_saved_weights(tmp_path):
     assert result["settings"] == TINY and result["versions"]["torch"] == torch.__version__
     with safe_open(tmp_path / "ln-pre.safetensors", "pt") as file:
         stored = {key: file.get_tensor(key) for key in file.keys()}
-        again = gpt.Decoder(gpt.Config(**json.loads(file.metadata()["config"])))
+        again = Decoder(Config(**json.loads(file.metadata()["config"])))
     assert {tensor.dtype for tensor in stored.values()} == {torch.float16}
     for key, value in before.items():
         torch.testing.assert_close(stored[key].float(), value, rtol=1e-3, atol=1e-7)
@@ -200,7 +201,7 @@ def test_the_saved_losses_are_those_of_the_saved_weights(tmp_path):
 
 
 def test_a_short_training_has_the_mean_of_its_own_losses(tmp_path):
-    decoder = gpt.Decoder(gpt.Config(256, 8, 16, 1, 2)).eval()
+    decoder = Decoder(Config(256, 8, 16, 1, 2)).eval()
     held_out = {lang: torch.zeros(9, dtype=torch.uint8) for lang in ("en", "de", "sv")}
     bundled_family.save("ln-pre", decoder, [2.0, 4.0], held_out, TINY, tmp_path)
     assert json.loads((tmp_path / "ln-pre.json").read_text())["training_loss"] == 3.0

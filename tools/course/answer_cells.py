@@ -11,7 +11,8 @@ from itertools import groupby
 
 from nbgrader.utils import is_solution
 
-from course import nbgrader_hooks, own_code, student_code
+import nbgrader_hooks
+from course import own_code, student_code
 from course.handed_in_cells import comparable, first_words, grade_id, ids_of, named, placed, read
 from notebook_files import cell_sources, layout, reading
 

@@ -13,7 +13,7 @@ from tqdm import tqdm
 from course import answer_cells, course_configuration, course_folder, helpers_in_use, marks_table, records
 from course.course_folder import lesson_of
 from course.manual_marks import GONE, Keeper, name_of_attempt, notebook_of, person_of
-from course.nbgrader_hooks.answer_digests import answers_of, graded_answers
+from nbgrader_hooks.answer_digests import answers_of, graded_answers
 from notebook_files import cell_sources, reading
 
 KERNELS = 2  # at once, as in notebooks.py

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 from jupyter_client import KernelManager
 
-from course.nbgrader_hooks.execution import kernel_environment
+from nbgrader_hooks.execution import kernel_environment
 
 FIND = """
 import json

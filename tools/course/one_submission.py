@@ -5,7 +5,7 @@ from contextlib import suppress
 from nbgrader.api import MissingEntry
 
 from course import course_configuration, manual_marks
-from course.nbgrader_hooks.feedback_pages import comment_on_earlier
+from nbgrader_hooks.feedback_pages import comment_on_earlier
 
 
 def grade(directory, student, assignment):

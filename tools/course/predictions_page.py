@@ -1,6 +1,6 @@
 """What a class believed before it measured: the files `predictions.json` as one page with a picture and a table.
 
-An entry is what `helpers.predictions` keeps: the index of the choice (or "show" for a reader who looked at once),
+An entry is what `helpers.activities.predict` keeps: the index of the choice (or "show" for a reader who looked at once),
 the index of the answer that this student's own run measured, and the measured number.
 """
 
@@ -17,8 +17,8 @@ from matplotlib.figure import Figure
 
 from course import handed_in_files, handed_in_predictions, student_names
 from helpers import figures, language
+from helpers.activities.predict import SHOW
 from helpers.language import number, say
-from helpers.predictions import SHOW
 from notebook_files import layout, reading
 
 CHOSEN, MEASURED = figures.COLOURS[0], figures.COLOURS[1]

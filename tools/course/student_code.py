@@ -9,17 +9,16 @@ from dataclasses import dataclass
 
 from IPython.core.inputtransformer2 import TransformerManager
 
-CHECKING = ("helpers.checks", "helpers.activities")  # modules that hold the checks and what they compare with
+CHECKING = "helpers.activities"  # the package that holds the checks and what they compare with
 SUSPICIOUS = (  # names by which code can reach what it is compared with
     "_TASKS", "__code__", "__closure__", "__globals__", "f_globals", "f_locals", "_getframe", "currentframe",
 )  # fmt: skip
 IN_STRINGS = re.compile(
     r"_TASKS|__code__|__closure__|__globals__|_getframe|currentframe|sys\.modules|unittest\.mock|"
-    r"^mock$|^modules$|helpers\.checks|helpers\.activities"
+    r"^mock$|^modules$|helpers\.activities"
 )
 IN_BROKEN_CODE = re.compile(
-    r"_TASKS|__code__|__closure__|__globals__|_getframe|currentframe|sys\.modules|\bmock\b|"
-    r"helpers\.checks|helpers\.activities"
+    r"_TASKS|__code__|__closure__|__globals__|_getframe|currentframe|sys\.modules|\bmock\b|helpers\.activities"
 )
 
 
@@ -131,7 +130,7 @@ def loads_a_part(statement):
 
 def is_of_the_checks(module):
     """Return whether a module holds the checks, or is below one that does."""
-    return any(module == checking or module.startswith(f"{checking}.") for checking in CHECKING)
+    return module == CHECKING or module.startswith(f"{CHECKING}.")
 
 
 def imported_beyond(given):
@@ -183,7 +182,7 @@ def suspicious_imports(node):
     found = set()
     for module in modules_of(Statement(node, "", frozenset())):
         if is_of_the_checks(module):
-            found.add(next(checking for checking in CHECKING if module.startswith(checking)))
+            found.add(CHECKING)
         if module == "mock" or module.startswith(("unittest.mock", "mock.")):
             found.add("mock")
         if module == "sys.modules":

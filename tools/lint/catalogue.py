@@ -1,6 +1,5 @@
 """The words outside of the notebooks, in three languages: the catalogue, the ledger, the assignments' checks."""
 
-import ast
 import re
 import string
 import tomllib
@@ -27,7 +26,7 @@ def toml(path):
 
 def catalogue_of(root, language):
     """Return the catalogue of a language, "section.key" → text; what has not this form is left out."""
-    sections = toml(root / "helpers" / "text" / f"{language}.toml")
+    sections = toml(root / "helpers" / "language" / "text" / f"{language}.toml")
     found = {}
     for section, texts in sections.items():
         if isinstance(texts, dict):
@@ -48,8 +47,8 @@ def sentences_of(root, language):
     A dictionary "file#entry.part.language" → text, None where there is none.
     """
     found = {
-        f"helpers/claims.toml#{claim}.{part}.{language}": text_of(entry, part, language)
-        for claim, entry in toml(root / "helpers" / "claims.toml").items()
+        f"helpers/activities/claims.toml#{claim}.{part}.{language}": text_of(entry, part, language)
+        for claim, entry in toml(root / "helpers" / "activities" / "claims.toml").items()
         for part in PARTS
     }
     found |= {f"{at}.{language}": texts.get(language) for at, texts in mistakes_of(root)}
@@ -59,16 +58,19 @@ def sentences_of(root, language):
 def mistakes_of(root):
     """Return the mistakes that the assignments' checks know, pairs of "file#task.mistake" and language → sentence.
 
-    They are read from the code, which is not run: calls as `TASK.mistake("name", en="…", de="…", sv="…")`."""
+    What has not the form `[task.mistake]` with texts in it counts as a mistake without sentences."""
     found = []
-    for path in sorted((root / "helpers" / "activities" / "tasks").glob("assignment_*.py")):
-        for call in ast.walk(ast.parse(path.read_text(encoding="utf8"))):
-            if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+    for path in sorted((root / "helpers" / "activities" / "tasks").glob("assignment_*.toml")):
+        file = path.relative_to(root).as_posix()
+        for task, mistakes in toml(path).items():
+            if not isinstance(mistakes, dict):
+                found.append((f"{file}#{task}", {}))
                 continue
-            texts = {word.arg: ast.literal_eval(word.value) for word in call.keywords if word.arg in LANGUAGES}
-            if call.func.attr in ("mistake", "wrong_values") and texts:
-                task, name = ast.unparse(call.func.value), ast.literal_eval(call.args[0])
-                found.append((f"{path.relative_to(root).as_posix()}#{task}.{name}", texts))
+            for name, texts in mistakes.items():
+                if not isinstance(texts, dict):
+                    texts = {}
+                sentences = {language: text for language, text in texts.items() if isinstance(text, str)}
+                found.append((f"{file}#{task}.{name}", sentences))
     return found
 
 
@@ -113,7 +115,7 @@ def catalogue(root):
     english = catalogue_of(root, "en")
     for language in LANGUAGES:
         own = catalogue_of(root, language)
-        file = f"helpers/text/{language}.toml"
+        file = f"helpers/language/text/{language}.toml"
         yield from without_form(root, language)
         for key in english:
             if key not in own:
@@ -131,8 +133,8 @@ def catalogue(root):
 
 def without_form(root, language):
     """Find what is no text in a section of the catalogue of a language."""
-    file = f"helpers/text/{language}.toml"
-    for section, texts in toml(root / "helpers" / "text" / f"{language}.toml").items():
+    file = f"helpers/language/text/{language}.toml"
+    for section, texts in toml(root / "helpers" / "language" / "text" / f"{language}.toml").items():
         if not isinstance(texts, dict):
             yield f"{file}#{section}: stands in no section; move it below a [section]"
             continue
@@ -149,6 +151,3 @@ def sentences(root):
                 yield f"{at}: missing; write it"
             else:
                 yield from wording.words(text, language, at)
-    names = [at for at, _ in mistakes_of(root)]
-    for at in sorted({name for name in names if names.count(name) > 1}):
-        yield f"{at}: two mistakes have this name; rename one"

@@ -1,4 +1,4 @@
-"""The ledger of claims, helpers/claims.toml: whether its entries are whole, and whether the cards shown are theirs."""
+"""The ledger of claims, helpers/activities/claims.toml: whether its entries are whole, and whether the cards shown are theirs."""
 
 import ast
 import math
@@ -12,10 +12,8 @@ from notebook_files.directions import points_to, run_again, where
 from notebook_files.layout import LANGUAGES, authored
 from texts import wording
 
-FILE = "helpers/claims.toml"
-CARD = (
-    "application/vnd.norm-lessons.claim+json"  # the part of an output that holds a card's data; see helpers/claims.py
-)
+FILE = "helpers/activities/claims.toml"
+CARD = "application/vnd.norm-lessons.claim+json"  # the part of an output that holds a card's data; see helpers/activities/claims.py
 VERDICTS = ("true", "depends", "false", "open")
 FIELDS = ("lesson", "said_by", "verdict", "source", "bounds", *catalogue.PARTS)
 
@@ -176,7 +174,7 @@ def is_pair(bounds):
 
 
 def cards(cell):
-    """Return the data of the cards that a cell shows; see `data` in helpers/claims.py for their fields.
+    """Return the data of the cards that a cell shows; see `data` in helpers/activities/claims.py for their fields.
 
     Raises ValueError for data without these fields."""
     found = []

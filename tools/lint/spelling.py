@@ -55,7 +55,7 @@ def texts(root):
                     at = where(language, name, cell)
                     yield from ((language, at, text) for text in of_cell(cell, language))
         for key, text in catalogue.catalogue_of(root, language).items():
-            yield language, f"helpers/text/{language}.toml#{key}", catalogue.without_placeholders(text)
+            yield language, f"helpers/language/text/{language}.toml#{key}", catalogue.without_placeholders(text)
         for at, text in catalogue.sentences_of(root, language).items():
             yield language, at, catalogue.without_placeholders(markdown_parts.plain(text or ""))
     for path in sorted([*root.glob("*.md"), *root.glob("tools/**/*.md")]):

@@ -24,7 +24,8 @@ import torch
 from safetensors.torch import save_file
 from tqdm import tqdm
 
-from helpers import experiments, gpt
+from helpers import training
+from helpers.decoder import Config, Decoder
 
 LANGUAGES = ("en", "de", "sv")  # of the corpus, in this order
 
@@ -84,7 +85,7 @@ def held_out_loss(decoder, ids, batch=64):
     windows = ids[: full * length].view(full, length).long()
     total = 0.0
     for part in windows.split(batch):
-        total += experiments.language_loss(decoder, part).item() * len(part)
+        total += training.language_loss(decoder, part).item() * len(part)
     return total / full
 
 
@@ -113,8 +114,8 @@ def train(name, data, settings, work):
         for group in optimizer.param_groups:
             group["lr"] = learning_rate(step, steps, settings["peak_rate"], settings["warmup"])
         seed = settings["seed"] * 10**6 + step
-        windows = experiments.random_windows(data, positions, settings["batch"], seed)
-        loss = experiments.language_loss(decoder, windows)
+        windows = training.random_windows(data, positions, settings["batch"], seed)
+        loss = training.language_loss(decoder, windows)
         optimizer.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(decoder.parameters(), settings["clip"])
@@ -130,8 +131,8 @@ def new_decoder(name, settings):
     """Return an initialised decoder of the family."""
     placement, norm, _ = FAMILY[name]
     sizes = [settings[key] for key in ("vocab_size", "positions", "width", "layers", "heads")]
-    decoder = gpt.Decoder(gpt.Config(*sizes, placement, norm))
-    return experiments.initialise(decoder, settings["initialisation"], settings["seed"])
+    decoder = Decoder(Config(*sizes, placement, norm))
+    return training.initialise(decoder, settings["initialisation"], settings["seed"])
 
 
 def go_on_from(checkpoint, decoder, optimizer, settings):

@@ -5,7 +5,7 @@
 Steps:
 1. go through RUNS in order, and for each through its seeds 0, 1, …;
 2. skip what FILE holds already, so that an interrupted call goes on where it stopped;
-3. train on the made-up sentences of `helpers.experiments`, on one thread;
+3. train on the made-up sentences of `helpers.training`, on one thread;
 4. average the losses over CHUNK steps, round them, and write FILE after each seed.
 The same machine gives the same numbers. Others follow for the first dozens of steps; then rounding
 errors grow, and only what holds for the seeds together stays. About 25 minutes on one core.
@@ -21,8 +21,8 @@ from pathlib import Path
 import torch
 from tqdm import tqdm
 
-from helpers.experiments import Run
 from helpers.explorers.race import CHUNK, chunked
+from helpers.training import Run
 
 OUT = Path(__file__).parents[2] / "helpers" / "models" / "bundled" / "runs.json"
 WARM = {"warmup": 400, "steps": 600}

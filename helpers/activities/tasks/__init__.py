@@ -1,30 +1,45 @@
 """What a check knows of a task: inputs, the right result, and the mistakes that people make.
 
 Each assignment has a module here. To add a known mistake of a task whose answer is a function, write the wrong function
-below the task, with a name for the mistake and what a check says about it in three languages:
+below the task, with a name for the mistake:
 
-    @LAYER_NORM.mistake(
-        "no-gain",
-        en="Another gain γ would not change your result. Where does γ enter?",
-        de="…",
-        sv="…",
-    )
+    @LAYER_NORM.mistake("no-gain")
     def layer_norm_no_gain(x, gamma, beta, eps):
         return centred(x) / (variance(x) + eps).sqrt() + beta
 
-Another way of making the same mistake is another function, with `@LAYER_NORM.mistake("no-gain")` and no sentences.
-If the answer is a value, `WHICH_AXIS.wrong_values("swapped", [...], en=…, de=…, sv=…)` lists wrong values, and a
-function below `@WHICH_AXIS.mistake("text", en=…, …)` looks at the answer and returns whether it makes the mistake.
+and what a check says about it in three languages into the TOML file beside the module:
+
+    [layer-norm.no-gain]
+    en = "Another gain γ would not change your result. Where does γ enter?"
+    de = "…"
+    sv = "…"
+
+Another way of making the same mistake is another function below `@LAYER_NORM.mistake("no-gain")`.
+If the answer is a value, `WHICH_AXIS.wrong_values("swapped", [...])` lists wrong values, and a function below
+`@WHICH_AXIS.mistake("text")` looks at the answer and returns whether it makes the mistake.
 
 A check says the sentence of the first mistake that fits, in the order of the module. A sentence guides and does not
 give the answer away. Then write an answer that makes the mistake in `tests/student_answers`.
 """
 
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 TORCH_NORMS = ("layer_norm", "native_layer_norm", "rms_norm", "batch_norm", "group_norm", "instance_norm")
+
+
+def read_sentences():
+    """Return task → mistake → language → what a check says, from the TOML files beside the modules."""
+    found = {}
+    for file in sorted(Path(__file__).parent.glob("assignment_*.toml")):
+        found |= tomllib.loads(file.read_text(encoding="utf8"))
+    return found
+
+
+SENTENCES = read_sentences()
 
 
 @dataclass
@@ -57,11 +72,11 @@ class Task:
     names: tuple[str, ...] = ()
     mistakes: list[Mistake] = field(default_factory=list)
 
-    def mistake(self, name, **sentences):
+    def mistake(self, name):
         """Return a decorator for a function that makes this mistake, or that finds it in an answer that is a value.
 
-        sentences: en, de and sv, where the mistake is named for the first time."""
-        mistake = self._named(name, sentences)
+        Raises ValueError for a mistake about which the TOML file says nothing."""
+        mistake = self._named(name)
 
         def keep(function):
             mistake.functions.append(function)
@@ -69,19 +84,20 @@ class Task:
 
         return keep
 
-    def wrong_values(self, name, *values, **sentences):
-        """Note values that make this mistake. Of a dictionary only the keys that it has are compared."""
-        self._named(name, sentences).values.extend(values)
+    def wrong_values(self, name, *values):
+        """Note values that make this mistake. Of a dictionary only the keys that it has are compared.
 
-    def _named(self, name, sentences):
-        """Return the mistake of this name. Raises ValueError for a new one without sentences, and a second one."""
-        known = {mistake.name: mistake for mistake in self.mistakes}
-        if name in known and not sentences:
-            return known[name]
-        if name in known:
-            raise ValueError(f"{self.name}: two mistakes are called {name!r}; rename one")
-        if sentences.keys() != {"en", "de", "sv"}:
-            raise ValueError(f"{self.name}: the mistake {name!r} needs one sentence in each of en, de, sv")
+        Raises ValueError as `mistake` does."""
+        self._named(name).values.extend(values)
+
+    def _named(self, name):
+        """Return the mistake of this name, new if there was none."""
+        for mistake in self.mistakes:
+            if mistake.name == name:
+                return mistake
+        sentences = SENTENCES.get(self.name, {}).get(name)
+        if sentences is None:
+            raise ValueError(f"{self.name}: the mistake {name!r} needs sentences in the TOML file of its assignment")
         self.mistakes.append(Mistake(name, sentences))
         return self.mistakes[-1]
 

@@ -16,8 +16,8 @@ from traitlets import Integer
 
 from .hidden_checks import is_check
 
-PROJECT = Path(__file__).resolve().parents[3]
-GUARD = PROJECT / "tools" / "course" / "kernel_guard.py"
+PROJECT = Path(__file__).resolve().parents[2]
+GUARD = Path(__file__).with_name("kernel_guard.py")
 KEPT = re.compile(r"PATH|LANG|LC_\w+|TZ|SYSTEMROOT|VIRTUAL_ENV|PYTHON\w*|LD_LIBRARY_PATH|NBGRADER_\w+|JPY_\w+", re.I)
 TELLING = ("notebooks", "tests", "tools", ".git")  # folders of a project in which solutions and hidden checks stand
 

@@ -1,14 +1,15 @@
 """Experiments on decoders: how they start, and how they train."""
 
 import random
+import tomllib
 from dataclasses import dataclass
+from importlib.resources import files
 
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-from helpers import language
-from helpers.gpt import Config, Decoder
+from helpers.decoder import Config, Decoder
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz ."
 SCHEMES = ("xavier", "gpt2")
@@ -21,7 +22,8 @@ def initialise(decoder, scheme="xavier", seed=0):
     "xavier": matrices Xavier-uniform (Glorot & Bengio 2010); with DeepNorm, the MLP and the value and output maps of
     the attention get the gain β = (8N)^−¼ (Wang et al. 2022). "gpt2": standard deviation 0.02, and 0.02 / √(2N) where
     the stream is written to (Radford et al. 2019). Both: embeddings 0.02; biases and β are 0, γ is 1."""
-    language.one_of(SCHEMES, scheme, "scheme.unknown")
+    if scheme not in SCHEMES:
+        raise ValueError(f"“{scheme}” is not a scheme. Choose one of: {', '.join(SCHEMES)}.")
     generator = torch.Generator().manual_seed(seed)
     layers = decoder.config.layers
     deepnorm_gain = (8 * layers) ** -0.25 if decoder.config.placement == "deepnorm" else 1.0
@@ -66,9 +68,9 @@ def random_windows(data, length, batch, seed):
 
 
 def sentences(length, seed=0):
-    """Return (length,) ids of made-up sentences from grammar.toml, everywhere the same; id i is LETTERS[i]."""
+    """Return (length,) ids of made-up sentences from training_sentences.toml, everywhere the same; id i is LETTERS[i]."""
     generator = random.Random(seed)
-    grammar = language.data("grammar.toml")
+    grammar = tomllib.loads(files("helpers").joinpath("training_sentences.toml").read_text("utf8"))
     text = ""
     while len(text) < length:
         kinds = generator.choice(grammar["sentences"])

@@ -11,7 +11,7 @@ from helpers.language import say
 
 COLOURS = {"true": "#00694E", "depends": "#8A5A00", "false": "#A3262A", "open": "#4A4A4A"}  # of the verdicts
 OUTSIDE_COLOUR = "#A3262A"
-LEDGER = language.data("claims.toml")  # id → entry
+LEDGER = language.data("activities/claims.toml")  # id → entry
 DATA_TYPE = "application/vnd.norm-lessons.claim+json"  # of the part of a card that programs read
 measured = {}  # id → the last Card that `check` showed
 

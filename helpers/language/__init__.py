@@ -38,7 +38,7 @@ def data(name):
 @cache
 def catalogue(language):
     """Return the catalogue of a language, a flat dictionary from "section.key" to its text."""
-    sections = data(f"text/{language}.toml").items()
+    sections = data(f"language/text/{language}.toml").items()
     return {f"{section}.{key}": text for section, texts in sections for key, text in texts.items()}
 
 

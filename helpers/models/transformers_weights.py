@@ -6,7 +6,7 @@ from importlib.resources import files
 
 import torch
 
-from helpers.gpt import Config, Decoder
+from helpers.decoder import Config, Decoder
 
 TABLES = tomllib.loads(files("helpers").joinpath("models/transformers_names.toml").read_text(encoding="utf8"))
 FIELDS = TABLES["fields"]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from nbconvert.filters.markdown_mistune import markdown2html_mistune
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output, new_raw_cell
 
-from course.nbgrader_hooks import sanitising
+from nbgrader_hooks import sanitising
 from tests.support import formgrader
 
 DOT = "iVBORw0KGgo="

@@ -5,8 +5,8 @@ import math
 import pytest
 import torch
 
-from helpers.experiments import initialise, language_loss, random_windows
-from helpers.gpt import PLACEMENTS, Config, Decoder
+from helpers.decoder import PLACEMENTS, Config, Decoder
+from helpers.training import initialise, language_loss, random_windows
 
 D, N = 128, 3
 

@@ -4,8 +4,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from helpers import gpt
-from helpers.gpt import NORMS, PLACEMENTS, Config, Decoder
+from helpers.decoder import NORMS, PLACEMENTS, Config, Decoder, Sublayer
 
 SMALL = {"vocab_size": 50, "positions": 12, "width": 24, "layers": 3, "heads": 4}
 GPT2_SMALL = {"vocab_size": 50257, "positions": 1024, "width": 768, "layers": 12, "heads": 12}
@@ -151,7 +150,7 @@ def test_the_norms_sit_where_the_placement_says():
 def test_deepnorm_scales_the_skip_path_by_alpha():
     x = torch.randn(1, 5, 24, generator=torch.Generator().manual_seed(0))
     for placement, layers, alpha in (("deepnorm", 12, 2.213), ("deepnorm", 48, 96**0.25), ("post", 12, 1)):
-        sublayer = gpt.Sublayer(torch.nn.Identity(), Config(**SMALL | {"layers": layers}, placement=placement))
+        sublayer = Sublayer(torch.nn.Identity(), Config(**SMALL | {"layers": layers}, placement=placement))
         sublayer.norm = torch.nn.Identity()
         torch.testing.assert_close(sublayer(x), (alpha + 1) * x, rtol=2e-4, atol=0)
 
@@ -162,7 +161,7 @@ def test_deepnorm_keeps_more_of_its_input_than_post_norm():
     x -= x.mean(-1, keepdim=True)
     cosines = {}
     for placement in ("deepnorm", "post"):
-        sublayer = gpt.Sublayer(torch.nn.Linear(24, 24), Config(**SMALL | {"layers": 12}, placement=placement))
+        sublayer = Sublayer(torch.nn.Linear(24, 24), Config(**SMALL | {"layers": 12}, placement=placement))
         sublayer.f.weight.copy_(torch.eye(24).roll(1, 0))
         sublayer.f.bias.zero_()
         cosines[placement] = F.cosine_similarity(sublayer(x), x, dim=-1).mean().item()

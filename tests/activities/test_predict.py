@@ -10,7 +10,8 @@ import pytest
 from bs4 import BeautifulSoup, NavigableString
 from IPython.core.formatters import DisplayFormatter
 
-from helpers import language, predictions
+from helpers import language
+from helpers.activities import predict as predictions
 
 
 @pytest.fixture(autouse=True)
@@ -100,7 +101,7 @@ def test_a_file_that_cannot_be_read_is_not_replaced(folder):
 
 
 OTHER_KERNEL = """
-from helpers.predictions import predict
+from helpers.activities.predict import predict
 predict("growth", 99.2, (3, 25, 75)).radio.value = {choice!r}
 """
 
