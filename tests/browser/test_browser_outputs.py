@@ -6,7 +6,8 @@ import pytest
 from running import execution
 from tests.support import browser
 
-SETUP = """from helpers import claims, explorers, figures, language
+SETUP = """from helpers import explorers, figures, language
+from helpers.activities import claims
 from helpers.activities.predict import predict
 language.use("de")"""
 CELLS = {

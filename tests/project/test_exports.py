@@ -18,7 +18,8 @@ CELLS = {
     "card": 'claims.check("off-by-one", 12)',
     "table": "claims.table(1)",
 }
-IMPORTS = """from helpers import claims, explorers, figures, language
+IMPORTS = """from helpers import explorers, figures, language
+from helpers.activities import claims
 from helpers.activities.predict import predict
 language.use("de")"""
 PICTURES = ("picture", "explorer")

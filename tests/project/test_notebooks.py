@@ -199,10 +199,10 @@ def test_a_file_that_is_no_notebook_is_one_line_and_the_others_are_run_and_writt
 
 def test_run_finds_a_value_out_of_bounds(tiny):
     notebook = nbformat.read(tiny, as_version=4)
-    notebook.cells[0].source = "from helpers import claims\nclaims.check('off-by-one', 13)"
+    notebook.cells[0].source = "from helpers.activities import claims\nclaims.check('off-by-one', 13)"
     nbformat.write(notebook, tiny)
     report, good = execution.run([tiny])
-    assert not good and report[-1].startswith(f"{tiny}#both (from helpers import claims): off-by-one: ")
+    assert not good and report[-1].startswith(f"{tiny}#both (from helpers.activi…): off-by-one: ")
     assert "= 13, outside its bounds" in report[-1] and "helpers/activities/claims.toml" in report[-1]
 
 

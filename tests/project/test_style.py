@@ -25,11 +25,24 @@ def test_ruff_finds_nothing():
 def test_importing_helpers_does_not_import_transformers():
     code = (
         "import sys\n"
-        "from helpers import checkpoints, claims, experiments, explorers, figures, models, predictions, trace\n"
+        "from helpers import explorers, figures, models, trace, training\n"
+        "from helpers.activities import claims, predict\n"
         "print([m for m in ('transformers', 'huggingface_hub', 'matplotlib.pyplot') if m in sys.modules])"
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"
+
+
+def test_what_a_student_opens_brings_no_catalogue_no_ledger_and_no_widget():
+    """The norms, the decoder, the trace and the training can be read and used on their own."""
+    code = (
+        "import sys\n"
+        "from helpers import decoder, norms, trace, training\n"
+        "print(sorted(name for name in sys.modules if name.partition('.')[0] in ('helpers', 'ipywidgets', 'IPython')))"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    expected = ["helpers", "helpers.decoder", "helpers.norms", "helpers.trace", "helpers.training"]
+    assert ast.literal_eval(result.stdout) == expected
 
 
 def test_requirements_are_pinned_exactly():

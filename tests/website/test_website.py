@@ -184,7 +184,7 @@ def test_nothing_is_written_over_a_folder_that_holds_something(tmp_path):
 def test_equal_notebooks_make_equal_sites(tmp_path):
     tree = Tree(tmp_path / "project")
     with tree.edit("en", "02_second.ipynb") as notebook:
-        notebook.cells[-2].source = "from helpers import race\n\nrace.WarmupRace()"
+        notebook.cells[-2].source = "from helpers.explorers import race\n\nrace.WarmupRace()"
     sites = []
     for name in ("one", "two"):
         build.build(tree.root, tmp_path / name)
