@@ -41,6 +41,21 @@ def test_other_helpers_than_those_of_the_project_are_refused_with_one_sentence(c
     assert not (course / "marks.csv").exists()
 
 
+@pytest.mark.parametrize("line", ["from helpers.gone import check", "from helpers import gone", "import helpers.gone"])
+def test_a_course_of_another_version_is_refused_with_one_sentence(course, tmp_path, line):
+    """After an update that moved a module every answer of a course under way got no points."""
+    hand_in(course, tmp_path)
+    path = next((course / "release").glob("*/*.ipynb"))
+    notebook = reading.read(path)
+    notebook.cells[1].source = line
+    notebook.cells[1].cell_type = "code"
+    reading.write(path, notebook)
+    with pytest.raises(ValueError) as refusal:
+        grade_submissions.grade(course)
+    assert "helpers.gone" in str(refusal.value) and "version" in str(refusal.value)
+    assert not (course / "marks.csv").exists()
+
+
 def test_helpers_that_are_not_found_are_refused(tmp_path):
     (tmp_path / "helpers").mkdir()
     (tmp_path / "helpers" / "norms.py").write_text("", encoding="utf8")

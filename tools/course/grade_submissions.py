@@ -32,7 +32,9 @@ def grade(directory, again=False):
     found = list(dict.fromkeys(course_folder.submissions(directory)))
     if not found:
         raise ValueError(f"{directory} holds no submissions; first: classroom.py collect {directory} FILES")
-    helpers_in_use.refuse_others(course_configuration.project_of(directory))
+    project = course_configuration.project_of(directory)
+    helpers_in_use.refuse_others(project)
+    helpers_in_use.refuse_older_notebooks(course_folder.released_notebooks(directory), project)
     record = read_record(directory)
     with gradebook:
         answers, failures = readable(directory, gradebook, found)

@@ -1,5 +1,6 @@
-"""Which `helpers` the answers of a class would run with, and whether they are those of the course's project."""
+"""Which `helpers` the answers of a class would run with, and whether the course's notebooks were made for them."""
 
+import ast
 import hashlib
 import json
 import subprocess
@@ -8,6 +9,7 @@ from tempfile import TemporaryDirectory
 
 from jupyter_client import KernelManager
 
+from course import student_code
 from nbgrader_hooks.execution import kernel_environment
 
 FIND = """
@@ -69,3 +71,40 @@ def refuse_others(project):
             f"nothing was graded: the answers would run with the helpers in {used}, but this course belongs to "
             f"{own}, which differs in {', '.join(names[:NAMED])}{more}; {install}"
         )
+
+
+def refuse_older_notebooks(assignments, project):
+    """Raise ValueError if notebooks that were handed out import what the project's `helpers` no longer have.
+
+    Every check in them would fail, and every answer would get no points. assignments: name → notebook."""
+    for assignment, notebook in assignments.items():
+        for cell in notebook.cells:
+            if cell.cell_type != "code":
+                continue
+            for module in imported_modules(cell.source):
+                if not is_in_helpers(module, project):
+                    raise ValueError(
+                        f"nothing was graded: {assignment} was made with another version of this project; it imports "
+                        f"{module}, which {project / 'helpers'} lacks. Grade this course with the version that made "
+                        "it; the marks and comments given so far stay as they are"
+                    )
+
+
+def imported_modules(source):
+    """Return the modules of `helpers` that a cell imports, "helpers.norms" for `from helpers import norms` as well."""
+    found = []
+    for statement in student_code.statements(source):
+        node = statement.node
+        if isinstance(node, ast.ImportFrom) and node.module == "helpers":
+            found += [f"helpers.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            found.append(node.module or "")
+        elif isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+    return [module for module in found if module.partition(".")[0] == "helpers"]
+
+
+def is_in_helpers(module, project):
+    """Return whether a module of `helpers` is in the project, as a file or as a folder."""
+    path = project.joinpath(*module.split("."))
+    return path.is_dir() or path.with_name(f"{path.name}.py").is_file()
