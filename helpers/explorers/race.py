@@ -32,8 +32,8 @@ HIGHEST = 5  # loss on the linear axis; what is above asks for a logarithmic one
 
 @cache
 def stored():
-    """Return name → (Run, one curve a seed) from tools/training/stored_runs.py; a curve is as `chunked` returns it."""
-    entries = data("models/bundled/runs.json")["runs"]
+    """Return name → (Run, one curve a seed) from tools/training/race_runs.py; a curve is as `chunked` returns it."""
+    entries = data("explorers/race_runs.json")["runs"]
     return {name: (Run(**entry["run"]), entry["losses"]) for name, entry in entries.items()}
 
 

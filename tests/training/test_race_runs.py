@@ -9,7 +9,7 @@ import torch
 
 from helpers.explorers import race
 from helpers.training import LETTERS, Run, sentences, unigram
-from training import stored_runs
+from training import race_runs
 
 EXPLODED = 100  # nats; guessing costs about 3
 FIRST = 40  # steps of each kind that are trained again
@@ -25,7 +25,7 @@ def one_thread():
 
 @pytest.fixture
 def tiny(monkeypatch, tmp_path):
-    monkeypatch.setattr(stored_runs, "RUNS", RUNS)
+    monkeypatch.setattr(race_runs, "RUNS", RUNS)
     return tmp_path / "runs.json"
 
 
@@ -45,38 +45,38 @@ def test_a_curve_is_the_means_of_full_chunks():
 
 
 def test_an_interrupted_script_goes_on_where_it_stopped(tiny, monkeypatch):
-    stored_runs.main(["--out", str(tiny)])
+    race_runs.main(["--out", str(tiny)])
     whole = tiny.read_text()
     store = json.loads(whole)
     assert {name: len(entry["losses"]) for name, entry in store["runs"].items()} == {"tiny": 3, "other": 2}
     assert all(len(curve) == 3 for curve in store["runs"]["tiny"]["losses"])
     store["runs"]["tiny"]["losses"].pop()
     del store["runs"]["other"]
-    stored_runs.save(store, tiny)
-    stored_runs.main(["--out", str(tiny)])
+    race_runs.save(store, tiny)
+    race_runs.main(["--out", str(tiny)])
     assert tiny.read_text() == whole
     trained = []
     monkeypatch.setattr(Run, "losses", lambda _, seed=0: trained.append(seed) or iter([0.0] * 30))
-    stored_runs.main(["--out", str(tiny)])
+    race_runs.main(["--out", str(tiny)])
     assert trained == []
 
 
 def test_other_settings_are_not_mixed_in(tiny, monkeypatch):
-    stored_runs.main(["--out", str(tiny), "--only", "tiny"])
-    monkeypatch.setattr(stored_runs, "RUNS", {"tiny": (Run("pre", layers=2, steps=30), 3)})
+    race_runs.main(["--out", str(tiny), "--only", "tiny"])
+    monkeypatch.setattr(race_runs, "RUNS", {"tiny": (Run("pre", layers=2, steps=30), 3)})
     with pytest.raises(SystemExit, match="other settings"):
-        stored_runs.main(["--out", str(tiny)])
+        race_runs.main(["--out", str(tiny)])
 
 
-def test_the_stored_runs_are_those_of_the_script():
+def test_the_race_runs_are_those_of_the_script():
     stored = race.stored()
-    assert set(stored) == set(stored_runs.RUNS)
+    assert set(stored) == set(race_runs.RUNS)
     for name, (run, curves) in stored.items():
-        assert (run, len(curves)) == stored_runs.RUNS[name]
+        assert (run, len(curves)) == race_runs.RUNS[name]
         assert all(len(curve) == run.steps // 10 for curve in curves), name
 
 
-@pytest.mark.parametrize("name", stored_runs.RUNS)
+@pytest.mark.parametrize("name", race_runs.RUNS)
 def test_the_beginning_of_a_stored_curve_comes_again(name):
     # rounding errors grow, so only the first steps are the same on every machine
     run, curves = race.stored()[name]

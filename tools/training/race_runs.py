@@ -1,6 +1,6 @@
 """Train the runs that lesson 3 shows and store their loss curves.
 
-    python tools/training/stored_runs.py [--only NAME ...] [--out FILE]
+    python tools/training/race_runs.py [--only NAME ...] [--out FILE]
 
 Steps:
 1. go through RUNS in order, and for each through its seeds 0, 1, …;
@@ -24,7 +24,7 @@ from tqdm import tqdm
 from helpers.explorers.race import CHUNK, chunked
 from helpers.training import Run
 
-OUT = Path(__file__).parents[2] / "helpers" / "models" / "bundled" / "runs.json"
+OUT = Path(__file__).parents[2] / "helpers" / "explorers" / "race_runs.json"
 WARM = {"warmup": 400, "steps": 600}
 RUNS = {  # name: (run, seeds)
     "post": (Run("post", steps=600), 5),
