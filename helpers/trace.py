@@ -308,7 +308,7 @@ def _fit_inputs(inputs, body):
         _check_vocabulary(inputs["input_ids"], table.num_embeddings)
         if table.weight.device.type != "meta":
             device = table.weight.device
-    limit = _most_tokens(body)
+    limit = most_tokens(body)
     if limit is not None and shape[-1] > limit:
         raise ValueError(f"The input has {shape[-1]} tokens, but this model reads at most {limit}.")
     fitted = {}
@@ -361,7 +361,7 @@ def _check_vocabulary(ids, size):
         raise ValueError(f"There is no token {outside}: the ids of this model go from 0 to {size - 1}.")
 
 
-def _most_tokens(body):
+def most_tokens(body):
     """Return how many positions a model with learned positions has, or None for others, which have no such end."""
     if isinstance(body, Decoder):
         return body.config.positions

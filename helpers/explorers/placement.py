@@ -92,7 +92,8 @@ def measured(placement, norm, layers, windows):
         placement=placement,
         norm=norm,
     )
-    decoder = training.initialise(Decoder(config)).double()
+    decoder = Decoder(config).float()  # also where torch's default is another format
+    decoder = training.initialise(decoder).double()
     return training.at_initialisation(decoder, windows)
 
 

@@ -20,8 +20,11 @@ def use(language):
 
 
 def one_of(names, name, key):
-    """Return a name that is one of these; else raise ValueError with this text of the catalogue."""
-    if not isinstance(name, str | int | float) or name not in names:
+    """Return a name, a text or a number, that is one of these; else raise ValueError with this text of the catalogue.
+
+    True is not the number 1 here."""
+    is_number = isinstance(name, int | float) and not isinstance(name, bool)
+    if not (is_number or isinstance(name, str)) or name not in names:
         raise ValueError(say(key, name=str(name), names=", ".join(map(str, names))))
     return name
 

@@ -70,9 +70,16 @@ def to_transformers(decoder):
 def _foreign_name(name, layout):
     """Return transformers' name of a decoder's parameter, and whether its matrix is stored transposed there."""
     transposed = name.startswith("blocks") and name.endswith("weight")  # Conv1D stores (in, out)
-    for own, foreign in (NAMES | layout["names"]).items():
-        name = name.replace(own, foreign)
-    return name, transposed
+    known = NAMES | layout["names"]
+    parts = name.split(".")
+    foreign = []
+    if parts[0] == "blocks":  # "blocks.3.attention.f.qkv.weight"
+        foreign += [known["blocks"], parts[1]]
+        parts = parts[2:]
+    module = ".".join(parts[:-1])
+    parameter = parts[-1]
+    foreign += [known[module], known.get(parameter, parameter)]
+    return ".".join(foreign), transposed
 
 
 def _layout_of(settings):
