@@ -82,7 +82,7 @@ def sentences(length, seed=0):
 
 def unigram():
     """Return the entropy of the sentences' letters in nats: the loss of whoever knows only how frequent each is."""
-    share = sentences(100_000).bincount() / 100_000
+    share = sentences(100_000).bincount().float() / 100_000
     return -share.xlogy(share).sum().item()
 
 

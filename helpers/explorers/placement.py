@@ -40,7 +40,7 @@ def placement(placement="pre", norm="layernorm", layers=16):
         _, pre_gradients = measured("pre", norm, 2, windows)
         expected_post = post_gradients[-1]  # the same at every depth
         expected_pre = pre_gradients[-1] * (2 / layers) ** 0.5  # smaller in a deeper decoder
-        blocks = torch.arange(layers + 1)
+        blocks = torch.arange(layers + 1, dtype=torch.float32)
         lower = 1 + blocks / 2
         upper = 1 + 3 * blocks / 2
         title = say(f"placement.{placement}")
