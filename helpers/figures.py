@@ -159,7 +159,12 @@ def plain_numbers(values):
     """Return a tensor, or what a list holds, as a list of Python's numbers; names and whole numbers stay as they are."""
     if hasattr(values, "tolist"):
         return values.tolist()
-    return [value.item() if hasattr(value, "item") else value for value in values]
+    found = []
+    for value in values:
+        if hasattr(value, "item"):  # a tensor or an array of one number
+            value = value.item()
+        found.append(value)
+    return found
 
 
 def add_bars(axes, values, label, index, count):

@@ -356,9 +356,9 @@ def _check_vocabulary(ids, size):
     """Raise ValueError unless all ids are rows of the embedding; on a GPU torch would lose the whole process."""
     smallest = ids.min().item()
     largest = ids.max().item()
-    if smallest < 0 or largest >= size:
-        outside = smallest if smallest < 0 else largest
-        raise ValueError(f"There is no token {outside}: the ids of this model go from 0 to {size - 1}.")
+    for token in (smallest, largest):
+        if token < 0 or token >= size:
+            raise ValueError(f"There is no token {token}: the ids of this model go from 0 to {size - 1}.")
 
 
 def most_tokens(body):
@@ -440,8 +440,11 @@ class _Recorder:
             self._keep_write(index, sublayer.writer)
             if sublayer.norm is not None:
                 self._compare_sum(index, sublayer)
-            on_side = self._on_input if sublayer.side == "input" else self._on_output
-            on_side(sublayer.place, self.stream[index + 1].put)
+            point = self.stream[index + 1]
+            if sublayer.side == "input":
+                self._on_input(sublayer.place, point.put)
+            else:
+                self._on_output(sublayer.place, point.put)
         if final_norm is not None:
             self.has_final_norm = True
             self._compare_reading(len(self.sublayers), final_norm)
@@ -547,7 +550,9 @@ def _first_tensor(value):
         first = value[0]
     except (TypeError, KeyError, IndexError):
         return None
-    return first if torch.is_tensor(first) else None
+    if torch.is_tensor(first):
+        return first
+    return None
 
 
 def _run(body, inputs):

@@ -26,7 +26,9 @@ def initialise(decoder, scheme="xavier", seed=0):
         raise ValueError(f"“{scheme}” is not a way to initialise. Choose one of: {', '.join(SCHEMES)}.")
     generator = torch.Generator().manual_seed(seed)
     layers = decoder.config.layers
-    deepnorm_gain = (8 * layers) ** -0.25 if decoder.config.placement == "deepnorm" else 1.0
+    deepnorm_gain = 1.0
+    if decoder.config.placement == "deepnorm":
+        deepnorm_gain = (8 * layers) ** -0.25
     write_factor = (2 * layers) ** -0.5
     for embedding in (decoder.token_embedding, decoder.position_embedding):
         embedding.weight.normal_(std=0.02, generator=generator)

@@ -60,7 +60,9 @@ class Card:
     def _repr_mimebundle_(self, **_):
         verdict = say(f"claim.{self.entry['verdict']}")
         source = say("claim.source", source=self.entry["source"])
-        outside = "" if self.within else say("claim.outside", low=self.low, high=self.high)
+        outside = ""
+        if not self.within:
+            outside = say("claim.outside", low=self.low, high=self.high)
         lines = [f"{verdict}: {self.text('claim')}", self.measured, self.text("found"), source]
         if outside:
             lines.append(outside)
@@ -105,7 +107,9 @@ def table(lesson):
     for claim, entry in LEDGER.items():
         if entry["lesson"] != lesson:
             continue
-        value = measured[claim].measured if claim in measured else say("claim.not_yet")
+        value = say("claim.not_yet")
+        if claim in measured:
+            value = measured[claim].measured
         verdict = say(f"claim.{entry['verdict']}").replace(" ", "\u00a0")
         rows.append([entry["claim"][language.current], verdict, value])
     show_table("claim.table_head", rows)

@@ -49,7 +49,10 @@ def say(key, **values):
     """Return the text of the catalogue for "section.key", with its {placeholders} filled in.
 
     Numbers are written as the language writes them. Raises KeyError for an unknown key."""
-    shown = {name: number(value) if hasattr(value, "__float__") else value for name, value in values.items()}
+    shown = dict(values)
+    for name, value in values.items():
+        if hasattr(value, "__float__"):
+            shown[name] = number(value)
     return catalogue(current)[key].format(**shown)
 
 
@@ -58,11 +61,18 @@ def number(value, digits=3, trim=False):
 
     The decimal mark is the language's; thousands are not grouped. Two digits and a power of ten stand for what is below
     10⁻⁴, from 10⁶ on, or an int from 10¹⁵ on. Takes whatever float() takes. trim: without zeros at the end."""
-    counts = isinstance(value, int)
-    value = int(value) if counts else float(value)
-    if not math.isfinite(value):
-        return {"inf": "∞", "-inf": "−∞"}.get(str(value), "NaN")
-    largest = 1e15 if counts else 1e6
+    if isinstance(value, int):
+        value = int(value)  # True is 1
+        largest = 1e15
+    else:
+        value = float(value)
+        largest = 1e6
+    if math.isnan(value):
+        return "NaN"
+    if value == math.inf:
+        return "∞"
+    if value == -math.inf:
+        return "−∞"
     if value == 0 or 1e-4 <= abs(value) < largest:
         return plain(value, digits, trim)
     return with_power(value, trim)

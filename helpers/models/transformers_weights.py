@@ -144,9 +144,13 @@ def _tensor(tensors, name, transposed, shape):
     tensor = tensors[name]
     if not tensor.is_floating_point():
         raise ValueError(f"The tensor {name} holds {tensor.dtype}; weights are floating-point numbers.")
-    own = tensor.T if transposed and tensor.dim() == 2 else tensor
+    own = tensor
+    expected = shape
+    if transposed:
+        expected = shape[::-1]
+        if tensor.dim() == 2:
+            own = tensor.T
     if own.shape != shape:
-        expected = shape[::-1] if transposed else shape
         raise ValueError(f"The tensor {name} has the shape {tuple(tensor.shape)}; it should be {tuple(expected)}.")
     return own
 
