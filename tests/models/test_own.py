@@ -417,8 +417,9 @@ def test_a_folder_is_not_taken_for_a_repository(lang, tmp_path, monkeypatch):
 
 def test_a_tokenizer_beside_a_loaded_model_gets_a_sentence():
     """It was ignored."""
-    with pytest.raises(models.Refused, match="OwnDecoder"):
-        explorers.residual_stream(models.load(OwnDecoder()), tokenizer="nonsense")
+    model = models.load(llama())
+    with pytest.raises(models.Refused, match="LlamaForCausalLM"):
+        explorers.residual_stream(model, tokenizer="nonsense")
 
 
 def test_showing_an_own_model_again_runs_it_again():
