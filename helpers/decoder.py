@@ -162,6 +162,11 @@ class Decoder(nn.Module):
 
     def _check(self, ids):
         """Raise ValueError unless these are ids that the decoder can read."""
+        if not torch.is_tensor(ids):
+            raise ValueError(
+                "The decoder reads token ids as whole numbers in a tensor of shape (B, T). "
+                f"It got an object of the type {type(ids).__name__}: use torch.tensor(ids)."
+            )
         if ids.dim() != 2 or ids.dtype not in (torch.int32, torch.int64):
             raise ValueError(
                 "The decoder reads token ids as whole numbers in a tensor of shape (B, T). "

@@ -3,6 +3,7 @@
 import base64
 import html
 import io
+import math
 import threading
 from functools import partial
 
@@ -122,10 +123,21 @@ def minor_label(axis, value, _position):
 def lines(x, series, x_label, y_label, alt="", log=False, bars=False):
     """Show a line, or bars, for each entry of `series`, a dictionary from its label to values of the length of x.
 
-    x_label and y_label are keys of the catalogue. The alternative text is `alt` and what each entry shows."""
+    x: numbers or names. Values, and x, are lists or tensors of any format, with or without gradients; NaN leaves a gap.
+    x_label and y_label are keys of the catalogue. The alternative text is `alt` and what each entry shows.
+    Raises ValueError if there is nothing to show, and if an entry has more or fewer values than x."""
+    x = plain_numbers(x)
+    series = {label: plain_numbers(values) for label, values in series.items()}
+    if len(x) == 0:
+        raise ValueError(say("figure.empty"))
+    for label, values in series.items():
+        if len(values) != len(x):
+            raise ValueError(say("figure.lengths", label=str(label), values=len(values), places=len(x)))
     with drawing:
         figure, axes = new_axes(x_label, y_label, log=log)
-        told = [alt] if alt else []
+        told = []
+        if alt:
+            told.append(alt)
         for index, (label, values) in enumerate(series.items()):
             if bars:
                 add_bars(axes, values, label, index, len(series))
@@ -141,6 +153,18 @@ def lines(x, series, x_label, y_label, alt="", log=False, bars=False):
 
 
 bars = partial(lines, bars=True)
+
+
+def plain_numbers(values):
+    """Return a tensor, or what a list holds, as a list of Python's numbers; names and whole numbers stay as they are."""
+    if hasattr(values, "tolist"):
+        return values.tolist()
+    found = []
+    for value in values:
+        if hasattr(value, "item"):  # a tensor or an array of one number
+            value = value.item()
+        found.append(value)
+    return found
 
 
 def add_bars(axes, values, label, index, count):
@@ -162,16 +186,25 @@ def add_bars(axes, values, label, index, count):
 def description(x, values, label):
     """Return in words what an entry shows: each value beside its name, or where a line starts, ends and is largest."""
     if isinstance(x[0], str):
-        listed = "; ".join(f"{name} {number(value)}" for name, value in zip(x, values))
+        listed = "; ".join(f"{name} {number(value)}" for name, value in zip(x, values, strict=True))
         return f"{label}: {listed}."
-    where, peak = max(zip(x, values), key=lambda point: point[1])
+    peak = None
+    where = None
+    for place, value in zip(x, values, strict=True):
+        if not math.isnan(value) and (peak is None or value > peak):
+            peak = value
+            where = place
+    if peak is None:
+        return say("figure.no_numbers", label=label)
     return say("figure.course", label=label, first=values[0], last=values[-1], peak=peak, where=where)
 
 
 def published_curve(position):
     """Return GPT-2 small's 13 published L2 norms (submarat) for token position 0, or for positions from 1 on."""
     known = data("models/bundled/gpt2_small_published_norms.json")["sources"]["submarat"]
-    return known["position_0" if position == 0 else "positions_1_and_later"]
+    if position == 0:
+        return known["position_0"]
+    return known["positions_1_and_later"]
 
 
 def table(head, rows):

@@ -1,6 +1,6 @@
 """LayerNorm and RMSNorm over the last dimension, one token at a time, as formulas and as modules."""
 
-from numbers import Integral
+from numbers import Integral, Real
 
 import torch
 from torch import nn
@@ -11,8 +11,10 @@ def layer_norm(x, gamma=1.0, beta=0.0, eps=1e-5):
 
     x: shape (..., d); the result has the same shape and dtype, or torch's default dtype if x holds integers.
     gamma, beta: shape (d,), or a number; ValueError for another shape. eps: a number, in the unit of σ².
+    Raises TypeError for an x that is no tensor, such as a list, and for a gamma or beta that is neither.
     Everything is computed in a wider format and rounded to the dtype of x once, after γ and β.
     NaN in a token gives NaN in that token."""
+    _check_tensor(x)
     _check_shape("gamma", gamma, x)
     _check_shape("beta", beta, x)
     wide = x.to(_wider(x.dtype))
@@ -25,9 +27,10 @@ def layer_norm(x, gamma=1.0, beta=0.0, eps=1e-5):
 def rms_norm(x, gamma=1.0, eps=1e-5):
     """Return γ ⊙ x / √(mean(x²) + ε) (Zhang & Sennrich 2019).
 
-    Shapes, dtypes and NaN as in `layer_norm`; there is no mean and no β.
+    Shapes, dtypes, NaN and what is raised as in `layer_norm`; there is no mean and no β.
     γ multiplies the number in the wider format, and then comes the cast to the dtype of x, as in OLMo 2. Llama casts
     first and multiplies then, so in 16 bits it rounds twice."""
+    _check_tensor(x)
     _check_shape("gamma", gamma, x)
     wide = x.to(_wider(x.dtype))
     mean_square = wide.square().mean(-1, keepdim=True)
@@ -37,11 +40,26 @@ def rms_norm(x, gamma=1.0, eps=1e-5):
 
 def _wider(dtype):
     """Return the format to compute in: float16 ends at 65,504, and the squares have to fit."""
-    return torch.float32 if dtype == torch.float16 else torch.float64
+    if dtype == torch.float16:
+        return torch.float32
+    return torch.float64
+
+
+def _check_tensor(x):
+    """Raise TypeError for a list or an array of another library."""
+    if not torch.is_tensor(x):
+        kind = type(x).__name__
+        raise TypeError(
+            f"The norms here read a tensor of torch, not an object of the type {kind}: use torch.tensor(x)."
+        )
 
 
 def _check_shape(name, values, x):
-    """Raise ValueError for a gain or bias that would change the shape of x, or that x has no features for."""
+    """Raise ValueError for a gain or bias that would change the shape of x, or that x has no features for; TypeError
+    for one that is neither a tensor nor a number."""
+    if not torch.is_tensor(values) and not isinstance(values, Real):
+        kind = type(values).__name__
+        raise TypeError(f"{name} is a tensor of torch or a number, not an object of the type {kind}.")
     if torch.is_tensor(values) and values.dim() > 0 and values.shape != x.shape[-1:]:
         raise ValueError(f"{name} has the shape {tuple(values.shape)}, but x has {tuple(x.shape[-1:])} features.")
 

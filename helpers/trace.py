@@ -3,6 +3,7 @@
 A forward hook is a function that torch calls whenever a module runs, with what the module reads and returns.
 """
 
+import inspect
 from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -34,10 +35,22 @@ NORMS_BEFORE_MLP = (
     "post_attention_layernorm",  # Llama, whose name says where it stands, not what it does
 )
 FINAL_NORMS = ("final_norm", "ln_f", "norm", "final_layernorm", "final_layer_norm")
+# the embedding of the tokens, in a module that does not say which one it is
+TOKEN_TABLES = ("wte", "embed_tokens", "tok_embeddings", "token_embedding", "tokens_embed", "embedding")
+# learned positions, a row each
+POSITION_TABLES = ("wpe", "positions_embed", "embed_positions", "position_embedding", "position_embeddings")
+# what transformers' models read beside the tokens, which changes what they return and not what they compute
+OPTIONS = ("use_cache", "output_hidden_states", "output_attentions", "return_dict")
 
 
 class UnknownDecoder(ValueError):
-    """The model's blocks are not built in a way that the trace understands."""
+    """The model's blocks are not built in a way that the trace understands.
+
+    part: the path of a part of the model that the trace may understand, for example "model.language_model", or None."""
+
+    def __init__(self, sentence, part=None):
+        super().__init__(sentence)
+        self.part = part
 
 
 @dataclass
@@ -57,17 +70,23 @@ class Trace:
         """Return the L2 norm of the stream at every point and token, (2N + 1, ..., T).
 
         Lengths are float32, also in a model of 16 bits, or float64 in a model of float64. NaN stays NaN."""
-        return torch.stack([_length(x) for x in self.stream])
+        return torch.stack([length(x) for x in self.stream])
 
     def write_lengths(self):
         """Return the L2 norm of what each sublayer wrote, (2N, ..., T); dtypes as in `lengths`."""
-        return torch.stack([_length(x) for x in self.writes])
+        return torch.stack([length(x) for x in self.writes])
 
 
-def _length(x):
-    """Return the L2 norm over the features; bfloat16 would keep three digits, and float16 ends at 65,504."""
-    wide = torch.promote_types(x.dtype, torch.float32)
-    return torch.linalg.vector_norm(x, dim=-1, dtype=wide)
+def length(x):
+    """Return the L2 norm of vectors (..., d) over their features, (...).
+
+    It is float32, or float64 for vectors of float64: bfloat16 would keep three digits, and float16 ends at 65,504.
+    The squares are taken of x / max|x|, so that they neither overflow nor vanish where the norm itself does not."""
+    wide = x.to(torch.promote_types(x.dtype, torch.float32))
+    largest = wide.abs().amax(-1, keepdim=True)
+    usable = largest.isfinite() & (largest > 0)
+    scale = torch.where(usable, largest, 1.0)
+    return torch.linalg.vector_norm(wide / scale, dim=-1) * scale.squeeze(-1)
 
 
 @torch.no_grad()
@@ -75,21 +94,27 @@ def trace(model, ids):
     """Run a model on token ids and return its Trace; no logits are computed, no gradients are kept.
 
     model: a `Decoder`, or a decoder of transformers. It runs in eval mode (without dropout), and afterwards each of
-    its modules is in the mode that it was in.
+    its modules is in the mode that it was in. Hooks on its modules run with it, and the trace sees what they change.
     ids: whole numbers of shape (T,) or (B, T), as a tensor, an array or a list; or what a tokenizer returns, a
-    mapping with "input_ids". Its other entries, such as "attention_mask", are given to the model as well.
+    mapping with "input_ids". Its other entries are given to the model as well, but for those that are None and those
+    that only choose what a model returns (`OPTIONS`). A `Decoder` reads an "attention_mask" and no other entry.
 
     Padding: without a mask every id is read as a token, padding too. With a mask the trace is that of
     `model(**mapping)`. The points of the padding tokens are in the trace, but they mean nothing. GPT-1 and GPT-2
     count their positions from the left, so pad on the right; a `Decoder` takes padding on the right only.
 
-    Raises UnknownDecoder when the blocks are built in a way that the trace does not understand, also when stream
-    and write do not add up to the next point (parallel sublayers, scaled residual connections).
-    Raises ValueError for what is no token ids, for ids outside of the vocabulary, and for too many tokens."""
+    What is returned has been checked, to the last bit and at every token: each sublayer of a `Decoder`, and each block
+    of any model, reads the point before; point and write add up to the next point (DeepNorm: α times the point; in
+    post-norm they add up to what the norm reads); and the model hands on the last point, or its final norm reads it.
+
+    Raises UnknownDecoder where that is not so (parallel sublayers, scaled residual connections, a hook that changes
+    the stream between two sublayers), and when the blocks are built in a way that the trace does not understand.
+    Raises ValueError for what is no token ids, for ids outside of the vocabulary, for too many tokens, for entries
+    that the model does not read, and for a model whose weights are on the meta device."""
     body = _body_of(model)
     blocks = _blocks_of(body)
     if blocks is None:
-        raise UnknownDecoder(_why_no_blocks(model, body))
+        raise _no_blocks(model, body)
     final_norm = _final_norm_of(body)
     points = [("embedding", 0)]
     sublayers = []
@@ -101,29 +126,30 @@ def trace(model, ids):
     inputs = _fit_inputs(inputs, body)
 
     with _eval_mode(body):
-        with _Recorder() as recorder:
-            recorder.keep(blocks[0], "input", ("stream", points[0]))
-            for point, sublayer in zip(points[1:], sublayers, strict=True):
-                recorder.keep(sublayer.writer, "output", ("write", point))
-                recorder.keep(sublayer.place, sublayer.side, ("stream", point))
-            if final_norm is not None:
-                recorder.keep(final_norm, "output", "final")
+        with _Recorder(sublayers, inputs["input_ids"].shape) as recorder:
+            recorder.watch(blocks[0], final_norm)
             handed_on = _first_tensor(_run(body, inputs))
         recorder.check_complete(body)
         result = Trace(
             points,
-            [recorder.seen["stream", point] for point in points],
-            [recorder.seen["write", point] for point in points[1:]],
-            recorder.seen.get("final"),
+            [place.value for place in recorder.stream],
+            [place.value for place in recorder.writes],
+            recorder.final.value,
         )
-        _check_ends(result, handed_on, body)
-        wrong = _first_wrong_sum(result, sublayers)
-        if wrong is not None:
-            kind, number = wrong
-            raise UnknownDecoder(_why_no_sum(kind, number, blocks[number - 1], body, inputs))
+        _check_end(result, handed_on, body)
+        for index, sublayer in enumerate(sublayers):
+            kind, number = points[index + 1]
+            if index in recorder.not_read:
+                raise UnknownDecoder(_why_not_read(points[index], points[index + 1], body))
+            if not _adds_up(result, index, sublayer, recorder):
+                raise UnknownDecoder(_why_no_sum(kind, number, blocks[number - 1], body, inputs))
+        if len(sublayers) in recorder.not_read:
+            raise UnknownDecoder(_why_not_read(points[-1], None, body))
     if is_batch:
         return result
-    final = None if result.final is None else result.final[0]
+    final = result.final
+    if final is not None:
+        final = final[0]
     return Trace(points, [x[0] for x in result.stream], [x[0] for x in result.writes], final)
 
 
@@ -137,7 +163,9 @@ class _Sublayer:
     writer: nn.Module  # its output is what the sublayer writes
     place: nn.Module  # where the stream after the sublayer is seen, ...
     side: str  # ... as this module's "input" or "output"
-    norm: nn.Module | None = None  # in post-norm, the norm between the addition and that place
+    reader: nn.Module | None = None  # a module, other than the last place, whose input is the stream before
+    norm: nn.Module | None = None  # in post-norm, the norm that reads the sum
+    alpha: float = 1.0  # by which DeepNorm multiplies the stream before it adds
 
 
 def _body_of(model):
@@ -176,8 +204,8 @@ def _find(parts, names):
 
 def _sublayers_of(block, final_norm):
     """Return two _Sublayer, of the attention and of the MLP."""
-    if isinstance(block, Block):
-        return [_Sublayer(part.writer, part, "output") for part in (block.attention, block.mlp)]
+    if isinstance(block, Block) and isinstance(block.attention, Sublayer) and isinstance(block.mlp, Sublayer):
+        return [_own_sublayer(block.attention), _own_sublayer(block.mlp)]
     parts = dict(block.named_children())
     attention = _find(parts, ATTENTIONS)
     mlp = _find(parts, MLPS)
@@ -186,22 +214,54 @@ def _sublayers_of(block, final_norm):
             f"The trace finds no attention or no MLP in {type(block).__name__}. "
             f"It reads blocks that hold both, one after the other, under the names of GPT-2, Llama and their like."
         )
-    if final_norm is None:  # post-norm: the last norm of the last block is the last of the model
-        for after_attention, after_mlp in POST_NORMS:
-            if after_attention in parts and after_mlp in parts:
-                norms = parts[after_attention], parts[after_mlp]
-                return [
-                    _Sublayer(attention, norms[0], "output", norms[0]),
-                    _Sublayer(mlp, norms[1], "output", norms[1]),
-                ]
-    writers = [attention, mlp]
+    norms = _norms_after_addition(parts)
+    if final_norm is None and norms is not None:  # post-norm: the last norm of the last block is the last of the model
+        return _post_norm_sublayers(block, attention, mlp, norms)
+    return _pre_norm_sublayers(block, attention, mlp, parts)
+
+
+def _own_sublayer(part):
+    """Return the _Sublayer of a `Sublayer` of this project."""
+    if part.placement not in ("post", "deepnorm"):
+        return _Sublayer(part.writer, part, "output", reader=part)
+    alpha = 1.0
+    if part.placement == "deepnorm":
+        alpha = part.alpha
+    return _Sublayer(part.writer, part.norm, "output", reader=part, norm=part.norm, alpha=alpha)
+
+
+def _norms_after_addition(parts):
+    """Return the two norms of a post-norm block, by their names, or None."""
+    for after_attention, after_mlp in POST_NORMS:
+        if after_attention in parts and after_mlp in parts:
+            return parts[after_attention], parts[after_mlp]
+    return None
+
+
+def _post_norm_sublayers(block, attention, mlp, norms):
+    """Return the _Sublayers of a block of transformers whose norms follow the additions."""
+    after_attention, after_mlp = norms
+    return [
+        _Sublayer(attention, after_attention, "output", reader=block, norm=after_attention),
+        _Sublayer(mlp, after_mlp, "output", norm=after_mlp),
+    ]
+
+
+def _pre_norm_sublayers(block, attention, mlp, parts):
+    """Return the _Sublayers of a block of transformers that adds last."""
+    attention_writer = attention
+    mlp_writer = mlp
     for after_attention, after_mlp in OUTPUT_NORMS:
         if after_attention in parts and after_mlp in parts:
-            writers = [parts[after_attention], parts[after_mlp]]
+            attention_writer = parts[after_attention]
+            mlp_writer = parts[after_mlp]
     before_mlp = _find(parts, NORMS_BEFORE_MLP)
-    if before_mlp is None or before_mlp is writers[0]:
+    if before_mlp is None or before_mlp is attention_writer:
         before_mlp = mlp  # OLMo 2's MLP reads the stream itself
-    return [_Sublayer(writers[0], before_mlp, "input"), _Sublayer(writers[1], block, "output")]
+    return [
+        _Sublayer(attention_writer, before_mlp, "input", reader=block),
+        _Sublayer(mlp_writer, block, "output"),
+    ]
 
 
 # The token ids
@@ -209,12 +269,17 @@ def _sublayers_of(block, final_norm):
 
 def _read_inputs(ids):
     """Return a dictionary with "input_ids", of shape (T,) or (B, T) and whole numbers, and what came with it."""
-    inputs = dict(ids) if isinstance(ids, Mapping) else {"input_ids": ids}
-    if "input_ids" not in inputs:
+    given = {"input_ids": ids}
+    if isinstance(ids, Mapping):
+        given = dict(ids)
+    if "input_ids" not in given:
         raise ValueError('The trace finds no "input_ids" in this mapping. Give it what a tokenizer returns.')
-    if isinstance(inputs["input_ids"], str):
+    if isinstance(given["input_ids"], str):
         raise ValueError("The trace reads token ids, not text. Give it `tokenizer(text).input_ids`.")
-    for name, values in inputs.items():
+    inputs = {}
+    for name, values in given.items():
+        if name != "input_ids" and (values is None or name in OPTIONS):
+            continue
         try:
             inputs[name] = torch.as_tensor(values)
         except (TypeError, ValueError, RuntimeError) as error:
@@ -235,55 +300,78 @@ def _read_inputs(ids):
 
 def _fit_inputs(inputs, body):
     """Return the inputs as the model reads them, each as a batch and on its device; ValueError if they do not fit."""
+    _check_names(inputs, body)
     shape = inputs["input_ids"].shape
-    table = _token_table(body)
+    table = token_table(body)
     device = inputs["input_ids"].device
     if table is not None:
         _check_vocabulary(inputs["input_ids"], table.num_embeddings)
         if table.weight.device.type != "meta":
             device = table.weight.device
-    limit = _most_tokens(body, table)
+    limit = most_tokens(body)
     if limit is not None and shape[-1] > limit:
         raise ValueError(f"The input has {shape[-1]} tokens, but this model reads at most {limit}.")
     fitted = {}
     for name, values in inputs.items():
-        if name == "attention_mask" and values.dim() == len(shape) and values.shape != shape:
-            raise ValueError(f"The attention mask has the shape {tuple(values.shape)}, the ids have {tuple(shape)}.")
         if len(shape) == 1 and values.shape == shape:
             values = values[None]
         fitted[name] = values.to(device)
+    mask = fitted.get("attention_mask")
+    if mask is not None and mask.shape != fitted["input_ids"].shape:
+        if mask.dim() < 3 or isinstance(body, Decoder):  # models of transformers read masks with more axes as well
+            found = tuple(inputs["attention_mask"].shape)
+            raise ValueError(f"The attention mask has the shape {found}, the ids have {tuple(shape)}.")
     return fitted
 
 
-def _token_table(body):
-    """Return the embedding of the tokens, or None where it cannot be told."""
+def _check_names(inputs, body):
+    """Raise ValueError for an entry that the model does not read; none is left out silently."""
+    if isinstance(body, Decoder):
+        known = {"input_ids", "attention_mask"}
+    else:
+        parameters = inspect.signature(body.forward).parameters.values()
+        if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+            return
+        known = {"input_ids"}
+        known.update(parameter.name for parameter in parameters)
+    for name in inputs:
+        if name not in known:
+            raise ValueError(f'{type(body).__name__} does not read the entry "{name}". Leave it out of the mapping.')
+
+
+def token_table(body):
+    """Return the embedding of the tokens of a model, an nn.Embedding, or None where it cannot be told."""
     if isinstance(body, Decoder):
         return body.token_embedding
     try:
         table = body.get_input_embeddings()
     except (AttributeError, NotImplementedError):
-        return None
-    return table if isinstance(table, nn.Embedding) else None
+        table = _find(dict(body.named_children()), TOKEN_TABLES)
+    if isinstance(table, nn.Embedding):
+        return table
+    return None
 
 
 def _check_vocabulary(ids, size):
     """Raise ValueError unless all ids are rows of the embedding; on a GPU torch would lose the whole process."""
     smallest = ids.min().item()
     largest = ids.max().item()
-    if smallest < 0 or largest >= size:
-        outside = smallest if smallest < 0 else largest
-        raise ValueError(f"There is no token {outside}: the ids of this model go from 0 to {size - 1}.")
+    for token in (smallest, largest):
+        if token < 0 or token >= size:
+            raise ValueError(f"There is no token {token}: the ids of this model go from 0 to {size - 1}.")
 
 
-def _most_tokens(body, token_table):
+def most_tokens(body):
     """Return how many positions a model with learned positions has, or None for others, which have no such end."""
     if isinstance(body, Decoder):
         return body.config.positions
+    table = _find(dict(body.named_children()), POSITION_TABLES)
+    if not isinstance(table, nn.Embedding):
+        return None
     limit = getattr(getattr(body, "config", None), "max_position_embeddings", None)
-    for part in body.children():
-        if isinstance(part, nn.Embedding) and part is not token_table and part.num_embeddings == limit:
-            return limit
-    return None
+    if isinstance(limit, int):
+        return min(limit, table.num_embeddings)
+    return table.num_embeddings
 
 
 # The forward pass
@@ -302,12 +390,38 @@ def _eval_mode(model):
             module.training = training
 
 
-class _Recorder:
-    """Keeps what passes at some places of a model, until the `with` block ends."""
+class _Place:
+    """What passed one place of a model."""
 
     def __init__(self):
-        self.runs = {}  # how often each place was passed
-        self.seen = {}  # what passed it last
+        self.runs = 0  # how often the place was passed
+        self.value = None  # a copy of what passed it last, or None if that was no tensor
+
+    def put(self, value):
+        """Keep a copy of a value: a model may go on and change the tensor itself, as `x += write` does."""
+        self.runs += 1
+        self.value = None
+        if value is not None:
+            self.value = value.clone()
+
+
+class _Recorder:
+    """Keeps copies of what passes at some places of a model, until the `with` block ends.
+
+    What the sublayers read is compared at once, and not kept."""
+
+    def __init__(self, sublayers, shape):
+        self.sublayers = sublayers
+        self.shape = shape  # (B, T)
+        self.stream = [_Place()]
+        self.writes = []
+        for _ in sublayers:
+            self.stream.append(_Place())
+            self.writes.append(_Place())
+        self.final = _Place()
+        self.has_final_norm = False
+        self.not_read = set()  # the points, by their index, that what follows does not read
+        self.sums = {}  # in post-norm: index of the sublayer → whether its norm has read the sum
         self.hooks = []
 
     def __enter__(self):
@@ -317,44 +431,108 @@ class _Recorder:
         for hook in self.hooks:
             hook.remove()
 
-    def keep(self, module, side, key):
-        """Keep the module's "input" or "output" under this key."""
+    def watch(self, first_block, final_norm):
+        """Set the hooks: on the sublayers, on the block that reads the embedding, and on the final norm, if any."""
+        self._on_input(first_block, self.stream[0].put)
+        for index, sublayer in enumerate(self.sublayers):
+            if sublayer.reader is not None and sublayer.reader is not first_block:
+                self._compare_reading(index, sublayer.reader)
+            self._keep_write(index, sublayer.writer)
+            if sublayer.norm is not None:
+                self._compare_sum(index, sublayer)
+            point = self.stream[index + 1]
+            if sublayer.side == "input":
+                self._on_input(sublayer.place, point.put)
+            else:
+                self._on_output(sublayer.place, point.put)
+        if final_norm is not None:
+            self.has_final_norm = True
+            self._compare_reading(len(self.sublayers), final_norm)
+            self._on_output(final_norm, self.final.put)
 
-        def see_input(module, args, kwargs):
-            self._put(key, _first_input(args, kwargs))
+    def _on_input(self, module, see):
+        """Call `see` with what the module reads, each time that it runs."""
 
-        def see_output(module, args, output):
-            self._put(key, _first_tensor(output))
+        def hook(module, args, kwargs):
+            see(_first_input(args, kwargs))
 
-        self.runs[key] = 0
-        if side == "input":
-            self.hooks.append(module.register_forward_pre_hook(see_input, with_kwargs=True))
-        else:
-            self.hooks.append(module.register_forward_hook(see_output))
+        self.hooks.append(module.register_forward_pre_hook(hook, with_kwargs=True))
 
-    def _put(self, key, value):
-        self.runs[key] += 1
-        self.seen[key] = value
+    def _on_output(self, module, see):
+        """Call `see` with what the module returns, each time that it runs."""
+
+        def hook(module, args, output):
+            see(_first_tensor(output))
+
+        self.hooks.append(module.register_forward_hook(hook))
+
+    def _keep_write(self, index, writer):
+        """Keep what a sublayer writes as (B, T, d); a mixture of experts may return (B · T, d)."""
+        tokens = self.shape.numel()
+
+        def see(written):
+            if written is not None and written.dim() == 2 and len(written) == tokens:
+                written = written.unflatten(0, self.shape)
+            self.writes[index].put(written)
+
+        self._on_output(writer, see)
+
+    def _compare_reading(self, index, reader):
+        """Note whether a module reads the point of this index, as it was when it was kept."""
+
+        def see(read):
+            point = self.stream[index].value
+            if point is None:  # NanoChat's final norm follows the embedding, too
+                return
+            if read is None or not _equal(point.to(read.device), read):
+                self.not_read.add(index)
+            else:
+                self.not_read.discard(index)
+
+        self._on_input(reader, see)
+
+    def _compare_sum(self, index, sublayer):
+        """Note whether the norm after an addition reads the sum of stream and write."""
+
+        def see(read):
+            before = self.stream[index].value
+            write = self.writes[index].value
+            self.sums[index] = _is_sum(before, write, read, sublayer.alpha)
+
+        self._on_input(sublayer.norm, see)
 
     def check_complete(self, body):
-        """Raise UnknownDecoder unless a tensor of shape (B, T, d) was seen at every place."""
+        """Raise UnknownDecoder unless each place was passed exactly once, the final norm at least once, and each time
+        by a tensor of shape (B, T, d)."""
         name = type(body).__name__
-        for key, runs in self.runs.items():
-            value = self.seen.get(key)
-            if value is None:
+        places = [*self.stream, *self.writes]
+        if self.has_final_norm:
+            places.append(self.final)
+        for place in places:
+            if place.value is None:
                 raise UnknownDecoder(
                     f"The trace does not understand {name}: a part that it knows by name never runs, or returns no "
                     "tensor."
                 )
-            if runs > 1 and key != "final":  # NanoChat's final norm follows the embedding, too
+            if place.runs > 1 and place is not self.final:
                 raise UnknownDecoder(
                     f"The trace does not understand {name}: a part of its blocks runs more than once in one pass."
                 )
-            if value.dim() != 3:
-                raise UnknownDecoder(
-                    f"The trace reads one residual stream, a tensor (B, T, d). In {name} a tensor of shape "
-                    f"{tuple(value.shape)} passes; some models keep several streams for each token."
-                )
+        for place in self.stream:
+            self._check_shape(place, "as its residual stream", name)
+        for place in self.writes:
+            self._check_shape(place, "as what a sublayer writes", name)
+
+    def _check_shape(self, place, what, name):
+        found = tuple(place.value.shape)
+        if place.value.dim() == 3:
+            return
+        sentence = (
+            f"The trace reads one residual stream, a tensor (B, T, d). {name} has a tensor of shape {found} {what}"
+        )
+        if place.value.dim() > 3:
+            sentence += "; some models keep several streams for each token"
+        raise UnknownDecoder(f"{sentence}.")
 
 
 def _first_input(args, kwargs):
@@ -372,11 +550,25 @@ def _first_tensor(value):
         first = value[0]
     except (TypeError, KeyError, IndexError):
         return None
-    return first if torch.is_tensor(first) else None
+    if torch.is_tensor(first):
+        return first
+    return None
 
 
 def _run(body, inputs):
-    """Run the model up to its final norm and return what it returns."""
+    """Run the model up to its final norm and return what it returns; ValueError for weights without numbers."""
+    try:
+        return _forward(body, inputs)
+    except (RuntimeError, NotImplementedError) as error:
+        if any(parameter.is_meta for parameter in body.parameters()):
+            raise ValueError(
+                f"The weights of this {type(body).__name__} are on the meta device, where tensors have a shape and no "
+                "numbers. Load the model together with its weights."
+            ) from error
+        raise
+
+
+def _forward(body, inputs):
     others = dict(inputs)
     ids = others.pop("input_ids")
     if isinstance(body, Decoder):
@@ -384,8 +576,8 @@ def _run(body, inputs):
         if bool((mask[:, 1:] & ~mask[:, :-1]).any()):
             raise ValueError("This decoder reads no attention mask, so it takes padding on the right only.")
         return body.hidden(ids)
-    if hasattr(body, "config"):  # a model of transformers
-        return body(ids, **others, use_cache=False)
+    if "use_cache" in inspect.signature(body.forward).parameters:  # what transformers keeps for the next token
+        others["use_cache"] = False
     return body(ids, **others)
 
 
@@ -402,36 +594,54 @@ def _equal(a, b):
     return bool(same.all())
 
 
-def _check_ends(result, handed_on, body):
+def _is_sum(before, write, found, alpha=1.0):
+    """Return whether what is found is α times the stream before, plus the write.
+
+    An addition of two numbers in one format has one right result, whatever computes it. So the sums must be equal to
+    the last bit, at every token: then nothing hides behind a large stream, an outlier feature, or coarse numbers, as
+    long as rounding does not swallow a write whole."""
+    if before is None or write is None or found is None or before.shape != write.shape:
+        return False
+    scaled = before.to(found.device)
+    if alpha != 1.0:
+        scaled = alpha * scaled
+    expected = scaled + write.to(found.device)
+    return _equal(expected.to(found.dtype), found)
+
+
+def _adds_up(result, index, sublayer, recorder):
+    """Return whether the point before a sublayer and its write add up to the next point, or to what its norm reads."""
+    if sublayer.norm is not None:
+        return recorder.sums[index]
+    return _is_sum(result.stream[index], result.writes[index], result.stream[index + 1])
+
+
+def _check_end(result, handed_on, body):
     """Raise UnknownDecoder unless the model hands on what the trace takes for its end."""
-    end = result.stream[-1] if result.final is None else result.final
-    if handed_on is None or not _equal(end, handed_on):
+    end = result.stream[-1]
+    if result.final is not None:
+        end = result.final
+    if handed_on is None or not _equal(end.to(handed_on.device), handed_on):
         raise UnknownDecoder(
             f"The trace does not understand {type(body).__name__}: after its last block, and after the final norm if "
             "the trace finds one, comes another part, perhaps a norm with a name that is not known here."
         )
 
 
-def _first_wrong_sum(result, sublayers):
-    """Return the first point (kind, block) that is not the point before it plus the write, or None.
-
-    An addition of two numbers in one format has one right result, whatever computes it. So the sums must be equal to
-    the last bit, at every token: then nothing hides behind a large stream, an outlier feature, or coarse numbers, as
-    long as rounding does not swallow a write whole."""
-    for index, sublayer in enumerate(sublayers):
-        if isinstance(sublayer.place, Sublayer):
-            continue  # this project's own; its `forward` says what it adds
-        before = result.stream[index]
-        write = result.writes[index]
-        after = result.stream[index + 1]
-        if before.shape != write.shape:
-            return result.points[index + 1]
-        expected = before.to(after.device) + write.to(after.device)
-        if sublayer.norm is not None:
-            expected = sublayer.norm(expected)
-        if not _equal(expected.to(after.dtype), after):
-            return result.points[index + 1]
-    return None
+def _why_not_read(point, following, body):
+    """Return the sentence for a point that changes before the next sublayer, or the final norm, reads it."""
+    kind, number = point
+    where = "the embedding"
+    if number > 0:
+        where = f"the {kind} sublayer of block {number}"
+    reader = "the final norm"
+    if following is not None:
+        kind, number = following
+        reader = f"the {kind} sublayer of block {number}"
+    return (
+        f"The trace does not understand {type(body).__name__}: the stream changes between {where} and {reader}. "
+        "Does a hook or a block of your own change it there?"
+    )
 
 
 def _why_no_sum(kind, number, block, body, inputs):
@@ -440,24 +650,28 @@ def _why_no_sum(kind, number, block, body, inputs):
     parts = dict(block.named_children())
     attention = _find(parts, ATTENTIONS)
     mlp = _find(parts, MLPS)
-    if kind == "attention" and _in_parallel(attention, mlp, lambda: _run(body, inputs)):
+    own = isinstance(block, Block)  # its MLP reads what the attention's sublayer returns
+    if kind == "attention" and not own and _in_parallel(attention, mlp, body, inputs):
         return (
             f"In {name} attention and MLP run in parallel: both read the same stream, and both outputs are added to "
             "it at once. So there is no point of the stream between them, and the trace cannot show one."
         )
     return (
         f"The trace does not understand {name}: in block {number} the stream does not grow by what the {kind} "
-        "sublayer returns. Its output may be scaled before it is added, or pass a norm with a name that is not "
-        "known here."
+        "sublayer returns. Its output may be scaled before it is added, pass a norm with a name that is not known "
+        "here, or be changed by a hook."
     )
 
 
-def _in_parallel(attention, mlp, run):
+def _in_parallel(attention, mlp, body, inputs):
     """Return whether the MLP reads the same when the attention returns zeros."""
     read = []
 
     def see(module, args, kwargs):
-        read.append(_first_input(args, kwargs))
+        value = _first_input(args, kwargs)
+        if value is not None:
+            value = value.clone()
+        read.append(value)
 
     def silence(module, args, output):
         if torch.is_tensor(output):
@@ -465,21 +679,29 @@ def _in_parallel(attention, mlp, run):
         return (torch.zeros_like(output[0]), *output[1:])
 
     with mlp.register_forward_pre_hook(see, with_kwargs=True):
-        run()
+        _run(body, inputs)
         with attention.register_forward_hook(silence):
-            run()
-    return len(read) == 2 and None not in read and _equal(*read)
+            _run(body, inputs)
+    if len(read) != 2:
+        return False
+    as_it_is, without_attention = read
+    if as_it_is is None or without_attention is None:
+        return False
+    return _equal(as_it_is, without_attention)
 
 
-def _why_no_blocks(model, body):
-    """Return the sentence for a model that holds no list of blocks where the trace looks for it."""
+def _no_blocks(model, body):
+    """Return the UnknownDecoder for a model that holds no list of blocks where the trace looks for it."""
     name = type(body).__name__
     if getattr(getattr(body, "config", None), "is_encoder_decoder", False):
-        return f"{name} is an encoder with a decoder. The trace reads models that are one decoder."
+        return UnknownDecoder(f"{name} is an encoder with a decoder. The trace reads models that are one decoder.")
     for path, part in model.named_modules():
-        if _can_be_traced(part):
-            return f"{name} holds a decoder among other parts. Give the trace that part: `trace(model.{path}, ids)`."
-    return (
+        if path and _can_be_traced(part):
+            sentence = (
+                f"{name} holds a decoder among other parts. Give the trace that part: `trace(model.{path}, ids)`."
+            )
+            return UnknownDecoder(sentence, path)
+    return UnknownDecoder(
         f"The trace does not understand {name}: it finds no list of blocks in it. It reads decoders whose blocks hold "
         "an attention and an MLP, one after the other."
     )
@@ -487,12 +709,15 @@ def _why_no_blocks(model, body):
 
 def _can_be_traced(part):
     """Return whether a part of a model reads token ids and holds blocks with an attention and an MLP."""
-    blocks = _blocks_of(part)
-    if blocks is None or _token_table(part) is None:
+    if isinstance(part, nn.ModuleDict):  # it has no forward pass of its own
         return False
+    blocks = _blocks_of(part)
+    if blocks is None or token_table(part) is None:
+        return False
+    final_norm = _final_norm_of(part)
     try:
         for block in blocks:
-            _sublayers_of(block, _final_norm_of(part))
+            _sublayers_of(block, final_norm)
     except UnknownDecoder:
         return False
     return True

@@ -23,15 +23,18 @@ def initialise(decoder, scheme="xavier", seed=0):
     the attention get the gain β = (8N)^−¼ (Wang et al. 2022). "gpt2": standard deviation 0.02, and 0.02 / √(2N) where
     the stream is written to (Radford et al. 2019). Both: embeddings 0.02; biases and β are 0, γ is 1."""
     if scheme not in SCHEMES:
-        raise ValueError(f"“{scheme}” is not a scheme. Choose one of: {', '.join(SCHEMES)}.")
+        raise ValueError(f"“{scheme}” is not a way to initialise. Choose one of: {', '.join(SCHEMES)}.")
     generator = torch.Generator().manual_seed(seed)
     layers = decoder.config.layers
-    deepnorm_gain = (8 * layers) ** -0.25 if decoder.config.placement == "deepnorm" else 1.0
+    deepnorm_gain = 1.0
+    if decoder.config.placement == "deepnorm":
+        deepnorm_gain = (8 * layers) ** -0.25
     write_factor = (2 * layers) ** -0.5
     for embedding in (decoder.token_embedding, decoder.position_embedding):
         embedding.weight.normal_(std=0.02, generator=generator)
     for block in decoder.blocks:
-        attention, mlp = block.attention.f, block.mlp.f
+        attention = block.attention.f
+        mlp = block.mlp.f
         query, key, value = attention.qkv.weight.chunk(3)
         draws = [  # matrix, gain of "xavier", factor of "gpt2"
             (query, 1.0, 1.0),
@@ -81,14 +84,16 @@ def sentences(length, seed=0):
 
 def unigram():
     """Return the entropy of the sentences' letters in nats: the loss of whoever knows only how frequent each is."""
-    share = sentences(100_000).bincount() / 100_000
+    share = sentences(100_000).bincount().float() / 100_000
     return -share.xlogy(share).sum().item()
 
 
+@torch.enable_grad()
 def at_initialisation(decoder, windows):
     """Return (N + 1 mean squares of the stream, N lengths of the gradients of the MLPs' last matrices) as numbers.
 
-    windows: ids (B, T + 1). Embeddings are divided by their RMS first, so the stream starts at 1 (Xiong et al. 2020)."""
+    windows: ids (B, T + 1). Embeddings are divided by their RMS first, so the stream starts at 1 (Xiong et al. 2020).
+    Gradients are computed also where they are switched off."""
     ids = windows[:, :-1]
     x = decoder.token_embedding(ids) + decoder.position_embedding.weight[: ids.shape[1]]
     stream = [x / x.square().mean(-1, keepdim=True).sqrt()]
@@ -114,8 +119,11 @@ class Run:
     scheme: str = "xavier"
     final_norm: bool = True
 
+    @torch.enable_grad()
     def losses(self, seed=0):
-        """Train with Adam and yield the loss of each step, nats per letter; end early when it is no number."""
+        """Train with Adam and yield the loss of each step, nats per letter; end early when it is no number.
+
+        Gradients are computed also where they are switched off."""
         config = Config(
             vocab_size=len(LETTERS),
             positions=32,
@@ -125,7 +133,8 @@ class Run:
             placement=self.placement,
             norm=self.norm,
         )
-        decoder = initialise(Decoder(config), self.scheme, seed)
+        decoder = Decoder(config).float()  # also where torch's default is another format
+        initialise(decoder, self.scheme, seed)
         if not self.final_norm:
             decoder.final_norm = nn.Identity()
         text = sentences(100_000)

@@ -7,6 +7,7 @@ import array
 import collections
 import copy
 import decimal
+import difflib
 import fractions
 import inspect
 import io
@@ -29,11 +30,8 @@ from helpers.activities.tasks import assignment_1, assignment_2, assignment_3, a
 
 LIMIT = 5  # seconds for one check
 LINE = 72  # characters; JupyterLab breaks a longer line inside a word
-TASKS = {
-    task.name: task
-    for assignment in (assignment_1, assignment_2, assignment_3, assignment_4)
-    for task in assignment.TASKS
-}
+ASSIGNMENTS = (assignment_1, assignment_2, assignment_3, assignment_4)
+TASKS = {task.name: task for assignment in ASSIGNMENTS for task in assignment.TASKS}
 FUNCTIONS = {task.right.__name__: task for task in TASKS.values() if task.cases}  # as the notebooks call them
 
 
@@ -48,8 +46,8 @@ def check(task, answer, seed=0):
     """Say that an answer is right, or raise NotRight with a sentence that says what is wrong.
 
     task: the name of a task. answer: a value, or a function, which gets copies of inputs that are drawn with this seed.
-    Raises KeyError for an unknown task."""
-    task = TASKS[task]
+    Raises ValueError for an unknown task, with the names of the tasks of the assignment that has the most similar."""
+    task = task_named(task)
     try:
         ring_after(LIMIT)  # an answer may run, print or be read without end
         judge(task, answer, seed)
@@ -58,8 +56,22 @@ def check(task, answer, seed=0):
         raise NotRight(language.say("check.too_long", seconds=LIMIT)) from None
     finally:
         stop_ringing()
-    key = "check.doubtful" if previous_cell_failed() else "check.right"
+    key = "check.right"
+    if previous_cell_failed():
+        key = "check.doubtful"
     print(textwrap.fill(language.say(key), LINE))
+
+
+def task_named(name):
+    """Return the Task of a name; ValueError if there is none."""
+    if isinstance(name, str) and name in TASKS:
+        return TASKS[name]
+    (similar,) = difflib.get_close_matches(str(name), TASKS, n=1, cutoff=0)
+    for assignment in ASSIGNMENTS:
+        names = [task.name for task in assignment.TASKS]
+        if similar in names:
+            break
+    raise ValueError(language.say("check.unknown", name=str(name), names=", ".join(names)))
 
 
 def previous_cell_failed():
@@ -106,7 +118,10 @@ def judge(task, answer, seed):
     given = results(task, answer, cases)
     if any(one is None or one is ... for one in given):
         raise NotRight(language.say("check.not_done"))
-    right = [content(task.right)] if task.cases is None else list(results_of(task.right, cases))
+    if task.cases is None:
+        right = [content(task.right)]
+    else:
+        right = results_of(task.right, cases)
     if all_same(given, right):
         return
     blame_what_it_calls(task, answer, cases, right)
@@ -158,8 +173,9 @@ def ask(answer, case):
         raise
     except (Exception, SystemExit, GeneratorExit) as error:
         return Raised(traceback.format_exception_only(error)[-1].strip()[:200])
-    if not all(same(content(inputs[name]), content(value)) for name, value in case.items() if not callable(value)):
-        raise NotRight(language.say("check.overwrites"))
+    for name, value in case.items():
+        if not callable(value) and not same(content(inputs[name]), content(value)):
+            raise NotRight(language.say("check.overwrites"))
     return given
 
 
@@ -187,16 +203,19 @@ def fits(signature, positional, named):
 
 
 def results_of(function, cases):
-    """Yield the content of a function's results, or Raised: a wrong function may fail in some cases, as answers do."""
+    """Return the content of a function's results, or Raised: a wrong function may fail in some cases, as answers do."""
+    found = []
     for case in cases:
         try:
-            yield content(function(**copy.deepcopy(case)))
+            found.append(content(function(**copy.deepcopy(case))))
         except Exception as error:
-            yield Raised(str(error))
+            found.append(Raised(str(error)))
+    return found
 
 
-def all_same(given, right):
-    return all(same(*pair) for pair in zip(given, right))
+def all_same(given, right, decimals=None):
+    """Return whether the results of all cases are the same, as `same` compares them."""
+    return all(same(one, other, decimals) for one, other in zip(given, right, strict=True))
 
 
 def name_mistake(task, given, cases, agree=all_same):
@@ -204,12 +223,28 @@ def name_mistake(task, given, cases, agree=all_same):
     for mistake in task.mistakes:
         if task.cases is None:
             [answer] = given
-            made = any(agree([named_part(answer, value)], [value]) for value in map(content, mistake.values))
-            made = made or any(finds(answer) for finds in mistake.functions)
+            made = is_made_by_value(mistake, answer, agree)
         else:
-            made = any(agree(given, results_of(function, cases)) for function in mistake.functions)
+            made = is_made_by_function(mistake, given, cases, agree)
         if made:
             raise NotRight(mistake.sentences[language.current])
+
+
+def is_made_by_value(mistake, answer, agree):
+    """Return whether an answer that is a value is one of the wrong values, or a function finds the mistake in it."""
+    for wrong in mistake.values:
+        value = content(wrong)
+        if agree([named_part(answer, value)], [value]):
+            return True
+    return any(finds(answer) for finds in mistake.functions)
+
+
+def is_made_by_function(mistake, given, cases, agree):
+    """Return whether one of the wrong functions gives the same results."""
+    for function in mistake.functions:
+        if agree(given, results_of(function, cases)):
+            return True
+    return False
 
 
 def named_part(answer, value):
@@ -295,12 +330,13 @@ def content(value, depth=0):
     if depth > DEEPEST:
         return Foreign(type(value).__name__)
     try:
-        return taken(value, type(value), depth + 1)  # not isinstance, which believes what an object says of its class
+        kind = type(value)  # not isinstance, which believes what an object says of its class
+        return content_of_kind(value, kind, depth + 1)
     except Exception:
         return Foreign(type(value).__name__)
 
 
-def taken(value, kind, depth):
+def content_of_kind(value, kind, depth):
     """Return the content of an object of this type, by the methods of Python's, numpy's and torch's own types."""
     if issubclass(kind, str):
         return str.__str__(value)
@@ -313,7 +349,7 @@ def taken(value, kind, depth):
     if kind in (fractions.Fraction, decimal.Decimal):
         return float(value)
     if issubclass(kind, dict):
-        return {key_taken(key): content(one, depth) for key, one in dict.copy(value).items()}
+        return {content_of_key(key): content(one, depth) for key, one in dict.copy(value).items()}
     if issubclass(kind, list):
         return [content(one, depth) for one in list.copy(value)]
     if issubclass(kind, tuple):
@@ -323,27 +359,26 @@ def taken(value, kind, depth):
     if kind in (collections.UserDict, collections.ChainMap, MappingProxyType):
         return content(dict(value), depth)
     if issubclass(kind, torch.Tensor):
-        return tensor_taken(value, kind, depth)
+        return content_of_tensor(value, kind, depth)
     if issubclass(kind, np.generic):
-        return array_taken(np.array(value), depth)
+        return content_of_array(np.array(value), depth)
     if issubclass(kind, np.ndarray):
-        return array_taken(np.ndarray.view(value, np.ndarray), depth)
+        return content_of_array(np.ndarray.view(value, np.ndarray), depth)
     if hasattr(kind, "__array__"):  # an array of another library
-        return array_taken(np.array(value), depth)
+        return content_of_array(np.array(value), depth)
     return Foreign(kind.__name__)
 
 
-def key_taken(key):
+def content_of_key(key):
     """Return the content of a key of a dictionary."""
-    taken_key = content(key)
-    return taken_key if isinstance(taken_key, str | int | float) else Foreign(type(key).__name__)
+    found = content(key)
+    if isinstance(found, str | int | float):
+        return found
+    return Foreign(type(key).__name__)
 
 
-def tensor_taken(value, kind, depth):
-    if kind not in (
-        torch.Tensor,
-        nn.Parameter,
-    ):  # a subclass may override anything, so its numbers are taken one by one
+def content_of_tensor(value, kind, depth):
+    if kind not in (torch.Tensor, nn.Parameter):  # a subclass may override anything: its numbers are taken one by one
         return content(value.tolist(), depth)
     tensor = torch.Tensor.detach(value)
     if tensor.is_complex():
@@ -353,10 +388,12 @@ def tensor_taken(value, kind, depth):
     if tensor.is_quantized:
         tensor = tensor.dequantize()
     tensor = tensor.to_dense().cpu().clone()
-    return tensor if tensor.dim() else tensor.item()
+    if tensor.dim() == 0:
+        return tensor.item()
+    return tensor
 
 
-def array_taken(numbers, depth):
+def content_of_array(numbers, depth):
     if numbers.dtype.kind in "OUS":
         return content(numbers.tolist(), depth)
     if numbers.dtype.kind not in "biuf":
@@ -406,14 +443,18 @@ def same(given, right, decimals=None):
             return False
         return all(same(given[key], right[key], decimals) for key in right)
     if isinstance(right, list):
-        rows = [content(row) for row in given] if torch.is_tensor(given) else given
+        rows = given
+        if torch.is_tensor(given):
+            rows = [content(row) for row in given]
         if not isinstance(rows, list) or len(rows) != len(right):
             return False
-        return all(same(*pair, decimals) for pair in zip(rows, right))
+        return all_same(rows, right, decimals)
     if isinstance(right, str):
         return isinstance(given, str) and given == right
     if isinstance(right, int):
-        number = given.item() if torch.is_tensor(given) and given.numel() == 1 else given
+        number = given
+        if torch.is_tensor(given) and given.numel() == 1:
+            number = given.item()
         return isinstance(number, int | float) and number == right
     return close(given, right, decimals)
 
@@ -450,8 +491,7 @@ def looks_rounded(given):
 
 def same_when_rounded(given, right):
     """Return whether results are the right ones, rounded to four decimals or fewer."""
-    right = list(right)
-    return any(all(same(*pair, decimals) for pair in zip(given, right)) for decimals in (4, 3, 2, 1))
+    return any(all_same(given, right, decimals) for decimals in (4, 3, 2, 1))
 
 
 # What is seen of a wrong answer that is no known mistake
@@ -465,7 +505,9 @@ def describe(task, given, right):
         if one is None or one is ...:
             raise NotRight(language.say("check.gap"))
         if isinstance(one, Raised):
-            key = "check.keepdim" if "must match the size of tensor" in one.error else "check.raises"
+            key = "check.raises"
+            if "must match the size of tensor" in one.error:
+                key = "check.keepdim"
             raise NotRight(language.say(key, error=one.error))
     for one, other in parts(given, right):
         describe_part(task, one, other)
@@ -521,9 +563,14 @@ def describe_shape(given, right):
     """Raise NotRight if a result has another shape than the right one."""
     for one, other in sizes(given, right):
         if one != other:
-            numbers_with_comma = isinstance(given[0], list) and all(type(number) is int for number in given[0])
-            key = "check.comma" if numbers_with_comma and one > other else "check.shape"
+            key = "check.shape"
+            if one > other and is_list_of_whole_numbers(given[0]):  # 3,5 in Python is two numbers
+                key = "check.comma"
             raise NotRight(language.say(key, got=str(one), expected=str(other)))
+
+
+def is_list_of_whole_numbers(value):
+    return isinstance(value, list) and all(type(number) is int for number in value)
 
 
 def sizes(given, right):

@@ -11,6 +11,7 @@ from helpers.language import say
 
 COLOURS = {"true": "#00694E", "depends": "#8A5A00", "false": "#A3262A", "open": "#4A4A4A"}  # of the verdicts
 OUTSIDE_COLOUR = "#A3262A"
+PLACES = ("here", "gpt2", "published", "bundled", "untrained", "runs", "cell")  # where a number may be measured
 LEDGER = language.data("activities/claims.toml")  # id → entry
 DATA_TYPE = "application/vnd.norm-lessons.claim+json"  # of the part of a card that programs read
 measured = {}  # id → the last Card that `check` showed
@@ -20,18 +21,22 @@ class Card:
     """One claim beside its measured value, in the language that is in use when the card is made.
 
     claim: an id of the ledger. value: the measured number. on: where it was measured. `within` tells whether the value
-    lies in its bounds. Raises ValueError for an unknown id."""
+    lies in its bounds. Raises ValueError for an unknown id, and for a place for which the claim has no bounds."""
 
     def __init__(self, claim, value, on):
         self.id = language.one_of(LEDGER, claim, "claim.unknown")
         self.value = value
-        self.on = on
         self.language = language.current
         self.entry = LEDGER[self.id]
         bounds = self.entry["bounds"]
-        self.low, self.high = bounds if isinstance(bounds, list) else bounds[on]
+        if isinstance(bounds, list):
+            self.on = language.one_of(PLACES, on, "claim.unknown_place")
+        else:
+            self.on = language.one_of(bounds, on, "claim.unknown_place")
+            bounds = bounds[self.on]
+        self.low, self.high = bounds
         self.within = self.low <= value <= self.high
-        place = say(f"claim.on_{on}")
+        place = say(f"claim.on_{self.on}")
         self.measured = say("claim.measured", what=self.text("measures"), value=value, on=place)
 
     def text(self, part):
@@ -55,7 +60,9 @@ class Card:
     def _repr_mimebundle_(self, **_):
         verdict = say(f"claim.{self.entry['verdict']}")
         source = say("claim.source", source=self.entry["source"])
-        outside = "" if self.within else say("claim.outside", low=self.low, high=self.high)
+        outside = ""
+        if not self.within:
+            outside = say("claim.outside", low=self.low, high=self.high)
         lines = [f"{verdict}: {self.text('claim')}", self.measured, self.text("found"), source]
         if outside:
             lines.append(outside)
@@ -84,9 +91,10 @@ class Card:
 
 
 def check(claim, value, on="here"):
-    """Show the card of a claim, an id of the ledger, with its measured value; ValueError for an unknown id.
+    """Show the card of a claim, an id of the ledger, with its measured value.
 
-    on: where it was measured, for example "here", "gpt2" or "published"; a claim may have bounds for each."""
+    on: where it was measured, one of PLACES. A claim may have bounds for some of them only; then `on` is one of those,
+    and "here" is not always among them. Raises ValueError for an unknown id and for another place."""
     card = Card(claim, float(value), on)
     measured[claim] = card
     display(card)
@@ -99,7 +107,9 @@ def table(lesson):
     for claim, entry in LEDGER.items():
         if entry["lesson"] != lesson:
             continue
-        value = measured[claim].measured if claim in measured else say("claim.not_yet")
+        value = say("claim.not_yet")
+        if claim in measured:
+            value = measured[claim].measured
         verdict = say(f"claim.{entry['verdict']}").replace(" ", "\u00a0")
         rows.append([entry["claim"][language.current], verdict, value])
     show_table("claim.table_head", rows)

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import ipywidgets
 
-from helpers import language
+from helpers import figures, language
 from helpers.language import number, one_of, say
 
 KEPT = 300  # pictures in memory, of about 40 kB each
@@ -49,34 +49,47 @@ class Explorer:
             self.error = None
             try:
                 picture, message = self._draw(**self.state())
-                self.show(picture)
             except ValueError as problem:
-                message = str(problem)
-                if self.picture is not None:
-                    message = f"{problem} {say('explorer.last')}"
+                self.tell_problem(str(problem))
             except Exception as problem:
                 self.error = problem
-                message = failure(problem)
-            self.tell(message)
+                self.tell_problem(failure(problem))
+            else:
+                self.show(picture)
+                self.tell(message)
 
     def show(self, picture):
         """Put a Picture in the place of the last one."""
         self.picture = picture
         self.image.value = picture.img()
 
+    def tell_problem(self, sentence):
+        """Show a sentence in place of the message, and say that the picture, if there is one, is the last one."""
+        if self.picture is not None:
+            sentence = f"{sentence} {say('explorer.last')}"
+        self.tell(sentence)
+
     def tell(self, message):
         """Show a message under the picture at once."""
         attributes = f'lang="{language.current}" role="status" style="line-height:1.4"'
         self.message.value = f"<div {attributes}>{html.escape(message)}</div>"
 
+    def draw_again(self):
+        """Draw the present state anew, whatever was drawn before."""
+        with self._lock:
+            self._draw.cache_clear()
+            self.refresh()
+
     def _repr_mimebundle_(self, **kwargs):
-        self._draw.cache_clear()  # all states share a figure, from which the picture for readers without a kernel comes
-        self.refresh()
-        data = self.box._repr_mimebundle_(**kwargs)
-        if self.picture is None:
-            return data, {}
-        for_readers, metadata = self.picture._repr_mimebundle_()
-        return data | for_readers, metadata
+        # All states share one figure, and the picture for readers without a kernel comes from it: it must show the
+        # present state when it is saved.
+        with self._lock, figures.drawing:
+            self.draw_again()
+            data = self.box._repr_mimebundle_(**kwargs)
+            if self.picture is None:
+                return data, {}
+            for_readers, metadata = self.picture._repr_mimebundle_()
+            return data | for_readers, metadata
 
 
 def failure(problem):
@@ -90,14 +103,15 @@ def choice(key, options, value, kind=ipywidgets.Dropdown):
     Words are entries of the section `key` of the catalogue, whose entry "label" names the control. Numbers are written
     as the language does, and `key` is the text that names the control. Without options, there is no value yet. Raises
     ValueError for a value that is none of the options."""
-    are_words = any(isinstance(option, str) for option in options)
-    if are_words:
+    if any(isinstance(option, str) for option in options):
         label = say(f"{key}.label")
         named = [(say(f"{key}.{option}"), option) for option in options]
     else:
         label = say(key)
         named = [(number(option, trim=True), option) for option in options]
-    start = one_of(options, value, "explorer.unknown") if options else None
+    start = None
+    if options:
+        start = one_of(options, value, "explorer.unknown")
     return kind(
         options=named,
         value=start,

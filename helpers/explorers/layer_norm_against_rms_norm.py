@@ -18,7 +18,10 @@ def layer_norm_against_rms_norm(mean=0.5, outlier=0.0):
 
     x has mean 0 and variance 1; outlier is added to its first feature. Both are entries of their lists, else this
     raises ValueError."""
-    x = layer_norm(torch.randn(FEATURES, generator=torch.Generator().manual_seed(3)), eps=0)
+    drawn = torch.randn(FEATURES, generator=torch.Generator().manual_seed(3), dtype=torch.float32)
+    x = layer_norm(drawn, eps=0)
+    first_feature = torch.zeros(FEATURES, dtype=torch.float32)
+    first_feature[0] = 1
     positions = range(1, FEATURES + 1)
     figure, axes = figures.new_axes("lesson2.feature", "lesson2.output", margins=(0.09, 0.13, 0.98, 0.9))
     axes.set(xlim=(0.5, FEATURES + 0.5), ylim=(-4, 4), xticks=positions)
@@ -29,7 +32,7 @@ def layer_norm_against_rms_norm(mean=0.5, outlier=0.0):
     axes.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
 
     def draw(mean, outlier):
-        raw = x + mean + outlier * torch.eye(FEATURES)[0]
+        raw = x + mean + outlier * first_feature
         with_layer_norm = layer_norm(raw)
         with_rms_norm = rms_norm(raw)
         curves = (with_layer_norm, with_rms_norm, with_layer_norm - with_rms_norm)

@@ -13,8 +13,8 @@ SCALES = (0, 0.001, 0.003, 0.01, 0.1, 1, 10, 100)
 OUTLIERS = (0, 1, 5, 20, 100)
 FEATURES = 6
 WITH_OUTLIER = 3  # the feature to which the outlier is added
-GAMMA = torch.tensor([1.0, 1.0, 2.0, 1.0, 0.5, 1.0])
-BETA = torch.tensor([0.0, 0.0, 0.0, 1.0, 0.0, -1.0])
+GAMMA = torch.tensor([1.0, 1.0, 2.0, 1.0, 0.5, 1.0], dtype=torch.float64)
+BETA = torch.tensor([0.0, 0.0, 0.0, 1.0, 0.0, -1.0], dtype=torch.float64)
 STEPS = ("lesson1.raw", "lesson1.centred", "lesson1.divided", "lesson1.scaled")
 LIMITS = (None, None, 2.5, 5)  # of the axis of each step; None: as high as its values ask for
 
@@ -24,6 +24,8 @@ def layer_norm_steps(shift=2, scale=1, outlier=0):
 
     outlier is added to the fourth of six features. Raises ValueError for what is not in the lists above."""
     z = layer_norm(torch.tensor([-1.0, 0.5, 1.5, -0.5, 1.0, -1.5], dtype=torch.float64), eps=0)
+    fourth_feature = torch.zeros(FEATURES, dtype=torch.float64)
+    fourth_feature[WITH_OUTLIER] = 1
     figure = Figure(figsize=(9.6, 3.2))
     margins = {"left": 0.06, "right": 0.98, "bottom": 0.1, "top": 0.76, "wspace": 0.45}
     panels = figure.subplots(1, len(STEPS), gridspec_kw=margins)
@@ -35,7 +37,7 @@ def layer_norm_steps(shift=2, scale=1, outlier=0):
         figures.write_numbers(axes)
 
     def draw(shift, scale, outlier):
-        raw = scale * z + shift + outlier * torch.eye(FEATURES)[WITH_OUTLIER]
+        raw = scale * z + shift + outlier * fourth_feature
         rows = (raw, raw - raw.mean(), layer_norm(raw), layer_norm(raw, GAMMA, BETA))
         titles = []
         with figures.drawing:

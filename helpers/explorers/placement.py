@@ -40,7 +40,7 @@ def placement(placement="pre", norm="layernorm", layers=16):
         _, pre_gradients = measured("pre", norm, 2, windows)
         expected_post = post_gradients[-1]  # the same at every depth
         expected_pre = pre_gradients[-1] * (2 / layers) ** 0.5  # smaller in a deeper decoder
-        blocks = torch.arange(layers + 1)
+        blocks = torch.arange(layers + 1, dtype=torch.float32)
         lower = 1 + blocks / 2
         upper = 1 + 3 * blocks / 2
         title = say(f"placement.{placement}")
@@ -92,7 +92,8 @@ def measured(placement, norm, layers, windows):
         placement=placement,
         norm=norm,
     )
-    decoder = training.initialise(Decoder(config)).double()
+    decoder = Decoder(config).float()  # also where torch's default is another format
+    decoder = training.initialise(decoder).double()
     return training.at_initialisation(decoder, windows)
 
 

@@ -2,7 +2,7 @@
 
 import statistics
 import threading
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 
 import ipywidgets
@@ -49,19 +49,29 @@ def chunked(losses):
     return [round(statistics.fmean(losses[start : start + CHUNK]), 3) for start in range(0, last_end, CHUNK)]
 
 
+@dataclass(frozen=True)
+class LiveCurve:
+    """The losses of a live run so far, and the state of the controls that it belongs to."""
+
+    losses: tuple
+    state: dict
+    steps: int  # of the whole run
+
+
 class WarmupRace(Explorer):
     """A run's stored curve, and the same run trained live in a thread of its own. seed: of the live runs."""
 
     def __init__(self, kind="post", layers=12, rate=5e-4, warmup=0, seed=0):
         self.thread = None  # of the last live run
+        self._live = None  # the LiveCurve that the picture shows, if it shows one
         self._seed = seed
         self._stopped = threading.Event()  # of the last live run; each has one of its own
         self._figure, self._axes = figures.new_axes("axis.step", "axis.loss", margins=(0.12, 0.13, 0.98, 0.97))
         self._axes.axhline(unigram(), color="#404040", linestyle=":", label=say("race.unigram"))
         self.train = ipywidgets.Button(description=say("race.train"))
-        self.train.on_click(self.start)
+        self.train.on_click(self._clicked_train)
         self.stop = ipywidgets.Button(description=say("race.stop"))
-        self.stop.on_click(self.halt)
+        self.stop.on_click(self._clicked_stop)
         self.progress = ipywidgets.IntProgress()
         controls = {
             "kind": choice("race", KINDS, kind),
@@ -69,13 +79,33 @@ class WarmupRace(Explorer):
             "rate": choice("race.rate", CHOICES["rate"], rate),
             "warmup": choice("race.warmup", CHOICES["warmup"], warmup),
         }
-        for control in controls.values():
-            control.observe(self.halt, "value")  # before the new choice is drawn
         super().__init__(controls, self._draw_state)
         live = ipywidgets.HBox([self.train, self.stop, self.progress], layout={"flex_flow": "row wrap"})
         self.box.children = [*controls.values(), live, *self.shown]
 
-    def start(self, _=None):
+    def _clicked_train(self, _button):
+        self.start()
+
+    def _clicked_stop(self, _button):
+        self.halt()
+
+    def _changed(self, change):
+        with self._lock:
+            self.halt()
+            self._live = None
+            super()._changed(change)
+
+    def refresh(self):
+        """Draw the present state, with its live curve if the picture shows one."""
+        with self._lock:
+            if self._live is None:
+                super().refresh()
+                return
+            picture, message = self._draw_state(self._live.losses, **self._live.state)
+            self.show(picture)
+            self.tell(message)
+
+    def start(self):
         """Train the present choice live, in place of any other live run."""
         with self._lock:
             self.halt()
@@ -84,8 +114,8 @@ class WarmupRace(Explorer):
             self.thread = threading.Thread(target=self._train, args=arguments, daemon=True)
             self.thread.start()
 
-    def halt(self, _=None):
-        """Stop the live run; it ends before its next step."""
+    def halt(self):
+        """Stop the live run; it ends before its next step, and its curve stays until another choice is made."""
         with self._lock:
             self._stopped.set()
             self.progress.value = 0
@@ -101,23 +131,24 @@ class WarmupRace(Explorer):
                     return
                 losses.append(loss)
                 if len(losses) % EVERY == 1:  # the first step is a sign of life
-                    self._show_live(losses, run, state, stopped)
+                    self._show_live(LiveCurve(tuple(losses), state, run.steps), stopped)
                     shown = len(losses)
             if len(losses) > shown:
-                self._show_live(losses, run, state, stopped)
+                self._show_live(LiveCurve(tuple(losses), state, run.steps), stopped)
         except Exception as problem:
             self.error = problem
-            self.tell(failure(problem))
+            self.tell_problem(failure(problem))
 
-    def _show_live(self, losses, run, state, stopped):
+    def _show_live(self, live, stopped):
         """Show the losses of a live run so far, unless a later choice has taken the picture's place."""
-        picture, message = self._draw_state(losses, **state)
+        picture, message = self._draw_state(live.losses, **live.state)
         with self._lock:
             if stopped.is_set():
                 return
+            self._live = live
             self.show(picture)
-            self.progress.max = run.steps
-            self.progress.value = len(losses)
+            self.progress.max = live.steps
+            self.progress.value = len(live.losses)
             self.tell(message)
 
     def _draw_state(self, live=(), **state):
@@ -165,10 +196,13 @@ class WarmupRace(Explorer):
 
 
 def find(kind, layers, rate, warmup):
-    """Return the Run of a state and its stored curves, [] if there are none; these know how many steps it takes."""
+    """Return the Run of a state and its stored curves, [] if there are none.
+
+    A stored run has its own number of steps, which is then that of the state."""
     run = replace(KINDS[kind], layers=layers, rate=rate, warmup=warmup)
     for known, curves in stored().values():
-        if replace(known, steps=run.steps) == run:
+        with_steps_of_known = replace(run, steps=known.steps)
+        if known == with_steps_of_known:
             return known, curves
     return run, []
 

@@ -20,8 +20,11 @@ def use(language):
 
 
 def one_of(names, name, key):
-    """Return a name that is one of these; else raise ValueError with this text of the catalogue."""
-    if not isinstance(name, str | int | float) or name not in names:
+    """Return a name, a text or a number, that is one of these; else raise ValueError with this text of the catalogue.
+
+    True is not the number 1 here."""
+    is_number = isinstance(name, int | float) and not isinstance(name, bool)
+    if not (is_number or isinstance(name, str)) or name not in names:
         raise ValueError(say(key, name=str(name), names=", ".join(map(str, names))))
     return name
 
@@ -46,7 +49,10 @@ def say(key, **values):
     """Return the text of the catalogue for "section.key", with its {placeholders} filled in.
 
     Numbers are written as the language writes them. Raises KeyError for an unknown key."""
-    shown = {name: number(value) if hasattr(value, "__float__") else value for name, value in values.items()}
+    shown = dict(values)
+    for name, value in values.items():
+        if hasattr(value, "__float__"):
+            shown[name] = number(value)
     return catalogue(current)[key].format(**shown)
 
 
@@ -55,11 +61,18 @@ def number(value, digits=3, trim=False):
 
     The decimal mark is the language's; thousands are not grouped. Two digits and a power of ten stand for what is below
     10⁻⁴, from 10⁶ on, or an int from 10¹⁵ on. Takes whatever float() takes. trim: without zeros at the end."""
-    counts = isinstance(value, int)
-    value = int(value) if counts else float(value)
-    if not math.isfinite(value):
-        return {"inf": "∞", "-inf": "−∞"}.get(str(value), "NaN")
-    largest = 1e15 if counts else 1e6
+    if isinstance(value, int):
+        value = int(value)  # True is 1
+        largest = 1e15
+    else:
+        value = float(value)
+        largest = 1e6
+    if math.isnan(value):
+        return "NaN"
+    if value == math.inf:
+        return "∞"
+    if value == -math.inf:
+        return "−∞"
     if value == 0 or 1e-4 <= abs(value) < largest:
         return plain(value, digits, trim)
     return with_power(value, trim)

@@ -44,7 +44,8 @@ class NotLoaded(Exception):
 
     def __init__(self, reason, **values):
         super().__init__(reason)
-        self.reason, self.values = reason, values
+        self.reason = reason
+        self.values = values
 
     def why(self):
         """Return what is the case, for the reader."""
@@ -77,7 +78,9 @@ def errors_told_apart():
         raise NotLoaded("offline") from error
     except HfHubHTTPError as error:
         code = error.response.status_code
-        raise NotLoaded("busy" if code == 429 else "status", code=code) from error
+        if code == 429:
+            raise NotLoaded("busy", code=code) from error
+        raise NotLoaded("status", code=code) from error
     except ConnectError as error:
         raise NotLoaded("unreachable") from error
     except (TimeoutError, TimeoutException) as error:
@@ -87,8 +90,9 @@ def errors_told_apart():
     except Damaged as error:
         raise NotLoaded("damaged") from error
     except OSError as error:
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-        raise NotLoaded("disk" if full else "folder") from error
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise NotLoaded("disk") from error
+        raise NotLoaded("folder") from error
     except Exception as error:  # whatever it is, the lesson goes on
         raise NotLoaded("other", error=f"{type(error).__name__}: {error}") from error
 
@@ -178,7 +182,7 @@ def _from_hub(repo, revision, title, tell, sha256, largest):
     """Download what the cache lacks; return the paths of FILES."""
     from huggingface_hub import constants, hf_hub_download
 
-    announced = within(WAIT, lambda: _ask(repo, revision))
+    announced = within(WAIT, functools.partial(_ask, repo, revision))
     weights = announced[WEIGHTS]
     if not SHA256.fullmatch(weights.digest) or sha256 not in (None, weights.digest):
         raise Damaged(f"{weights.url}: {constants.ENDPOINT} announces another file")
@@ -290,8 +294,10 @@ def _complete(weights, part):
             except TransportError as error:
                 problem = error
             size = part.stat().st_size
+            if size <= best and problem is not None:
+                raise problem
             if size <= best:
-                raise problem or Interrupted(weights.url)
+                raise Interrupted(weights.url)
             best = size
 
 

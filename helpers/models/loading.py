@@ -1,6 +1,8 @@
 """`load`: a model by name or a student's own, and what stands in when a model cannot be had."""
 
+import functools
 import json
+import os
 import textwrap
 from pathlib import Path
 
@@ -25,11 +27,13 @@ def print_wrapped(sentence):
 def load(model, tokenizer=None, tell=print_wrapped):
     """Return a Model: one of NAMES, a repository on the hub, or a transformers decoder with its tokenizer.
 
-    tokenizer: of a decoder that is given as an object, from transformers or the library tokenizers; it may be left out
-    if the vocabulary has 256 entries, which are then the bytes of the text.
+    tokenizer: of a decoder that is given as an object, from transformers or the library tokenizers, or any object with
+    `encode`, text to ids, and `decode`, ids to text; it may be left out if the vocabulary has 256 entries, which are
+    then the bytes of the text.
     tell gets each sentence for the reader: before a download, when a damaged file was removed, which commit of a
     repository was loaded, and why a bundled model stands in. Then the name of what is returned is that of the bundled
-    model. Raises Refused, a ValueError with one sentence, for a model that is none and for one that cannot be traced.
+    model. Raises Refused, a ValueError with one sentence, for a model that is none or cannot be traced, for a tokenizer
+    that is missing or of another model, and for the name of a folder or of a repository that does not suit.
 
     A decoder of two blocks with random weights, which needs no network:
 
@@ -52,17 +56,22 @@ def load(model, tokenizer=None, tell=print_wrapped):
     if model in BUNDLED:
         return _bundled(model)
     if model in CHECKPOINTS:
-        return _or_bundled(from_cache_or_hub, model, CHECKPOINTS[model]["title"], CHECKPOINTS[model]["bundled"], tell)
+        entry = CHECKPOINTS[model]
+        fetch = functools.partial(from_cache_or_hub, model, tell)
+        return _or_bundled(fetch, title=entry["title"], bundled=entry["bundled"], tell=tell)
+    if os.path.isdir(model):
+        raise Refused(language.say("load.folder", name=model))
     if hub.is_repository(model):
-        return _or_bundled(own.from_hub, model, model, STANDS_IN, tell)
+        fetch = functools.partial(own.from_hub, model, tell)
+        return _or_bundled(fetch, title=model, bundled=STANDS_IN, tell=tell)
     raise Refused(language.say("load.unknown", name=model, names=", ".join(NAMES)))
 
 
-def _or_bundled(function, name, title, bundled, tell):
-    """Return function(name, tell), or the bundled model after a sentence that says why and what to do."""
+def _or_bundled(fetch, *, title, bundled, tell):
+    """Return fetch(), a Model, or the bundled model after a sentence that says why and what to do."""
     try:
         with hub.errors_told_apart():
-            return function(name, tell)
+            return fetch()
     except hub.NotLoaded as problem:
         tell(language.say("load.fallback", title=title, bundled=bundled, why=problem.why(), how=problem.how()))
     return _bundled(bundled)
@@ -72,6 +81,6 @@ def _bundled(name):
     """Return a model that comes with the lessons; its shape is written in its file."""
     with safe_open(Path(__file__).parent / f"{name}.safetensors", "pt") as file:
         config = Config(**json.loads(file.metadata()["config"]))
-        decoder = Decoder(config)
+        decoder = Decoder(config).float()  # also where torch's default is another format
         decoder.load_state_dict({key: file.get_tensor(key) for key in file.keys()})
     return Model(name, decoder.eval(), None, config.positions)

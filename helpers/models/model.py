@@ -1,5 +1,6 @@
 """A model with its tokenizer: text to token ids, and token ids to labels that a reader can see."""
 
+import copy
 from dataclasses import dataclass
 
 import torch
@@ -9,6 +10,7 @@ from helpers.language import say
 
 SHOWN = {" ": "·", "\n": "↵"}
 BYTE_MARKS = "₁₂₃₄"  # of a character that takes more than one byte
+METASPACE = "▁"  # what SentencePiece writes for a space in its tokens
 
 
 class Refused(ValueError):
@@ -20,11 +22,13 @@ class Refused(ValueError):
 
 @dataclass
 class Model:
-    """A decoder in float32 with its tokenizer.
+    """A decoder with its tokenizer. The models of the lessons and of the hub are in float32; one that a student gives
+    as an object keeps its format.
 
     name: "gpt2", "gpt1" or "bundled/ln-pre"; of a student's own model its class, or its repository on the hub.
     decoder: a `helpers.decoder.Decoder`, or a transformers decoder where the model is a student's own.
-    tokenizer: None where the tokens are the bytes of the text in UTF-8.
+    tokenizer: None where the tokens are the bytes of the text in UTF-8; else an object with `encode`, text to ids, and
+    `decode`, ids to text. Padding and truncation that it may have stored are not used.
     positions: how many tokens it reads at most."""
 
     name: str
@@ -32,11 +36,17 @@ class Model:
     tokenizer: object
     positions: int
 
+    def __post_init__(self):
+        if hasattr(self.tokenizer, "no_padding") and hasattr(self.tokenizer, "no_truncation"):
+            self.tokenizer = copy.deepcopy(self.tokenizer)  # of the library tokenizers; the student's stays as it is
+            self.tokenizer.no_padding()
+            self.tokenizer.no_truncation()
+
     def encode(self, text):
         """Return the token ids of a text, (T,), at most `positions` of them, where the decoder lies.
 
         Half of a surrogate pair, which has no bytes in UTF-8, is read as "?". Raises Refused for a text without
-        tokens and for what is no text."""
+        tokens, for one that the tokenizer cannot read, and for what is no text."""
         ids = self._all_ids(text)
         if not text or not ids:
             raise Refused(say("load.empty"))
@@ -58,16 +68,48 @@ class Model:
         text = readable(text)
         if self.tokenizer is None:
             return list(text.encode())
-        ids = self.tokenizer.encode(text)
-        return getattr(ids, "ids", ids)  # the library tokenizers wraps its list, transformers does not
+        try:
+            ids = self.tokenizer.encode(text)
+        except Exception as error:  # a tokenizer of a student's own may not know every character
+            raise Refused(say("load.not_read", problem=f"{type(error).__name__}: {error}")) from error
+        ids = getattr(ids, "ids", ids)  # the library tokenizers wraps its list, transformers does not
+        return torch.as_tensor(ids).flatten().tolist()
 
     def pieces(self, ids):
-        """Return a label for each of T token ids: a space is ·, a line end ↵, the two bytes of ä are ä₁ and ä₂."""
+        """Return a label for each of T token ids: a space is ·, a line end ↵, the two bytes of ä are ä₁ and ä₂.
+
+        A SentencePiece token that starts with a space keeps it, also the one that is put before the first word. The
+        end of a word, which GPT-1 marks in its tokens, has no label."""
         if self.tokenizer is None:
             labels = _byte_labels(bytes(int(i) for i in ids))
         else:
-            labels = [self.tokenizer.decode([int(i)], skip_special_tokens=False) for i in ids]
+            labels = [self._decoded(int(i)) for i in ids]
         return ["".join(_visible(character) for character in label) for label in labels]
+
+    def _decoded(self, token_id):
+        """Return the text of one token, with the spaces at its start."""
+        try:
+            text = self.tokenizer.decode([token_id], skip_special_tokens=False)
+        except TypeError:  # a plain encode and decode, without special tokens
+            text = self.tokenizer.decode([token_id])
+        token = self._token(token_id)
+        word = token.lstrip(METASPACE)
+        spaces = len(token) - len(word)
+        if spaces == 0:
+            return text
+        return " " * spaces + text.lstrip(" ")  # decoding takes away a space at the start of a text
+
+    def _token(self, token_id):
+        """Return a token as it is written in the vocabulary, or "" where the tokenizer does not tell."""
+        if hasattr(self.tokenizer, "id_to_token"):  # of the library tokenizers
+            token = self.tokenizer.id_to_token(token_id)
+        elif hasattr(self.tokenizer, "convert_ids_to_tokens"):  # of transformers
+            token = self.tokenizer.convert_ids_to_tokens(token_id)
+        else:
+            token = None
+        if isinstance(token, str):
+            return token
+        return ""
 
 
 def readable(text):

@@ -5,40 +5,78 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from helpers.decoder import Decoder
 from helpers.language import say
 from helpers.models import hub
 from helpers.models.model import Model, Refused
-from helpers.trace import trace
+from helpers.trace import UnknownDecoder, most_tokens, token_table, trace
 
 BYTES = 256  # entries of a vocabulary that may do without a tokenizer
 LONGEST = 1024  # tokens that are read of a prompt, as in GPT-2 small; longer ones take too long on a laptop
+POSITIONS = ("max_position_embeddings", "n_positions", "block_size")  # how configurations call the number of positions
+TRIALS = ("Tea", "tea", "a", "1", " ")  # a tokenizer of characters may know few of them
 LARGEST = 2e9  # bytes of weights on the hub; in float32 they take up to twice as much memory
 
 
 def from_object(decoder, tokenizer=None):
-    """Return the Model of a decoder, of transformers or of `helpers.decoder`, with its tokenizer.
+    """Return the Model of a decoder, of transformers or of `helpers.decoder` or a module of one's own, with its
+    tokenizer.
 
-    Raises Refused for what is no decoder, for a decoder that the trace does not read, and for a tokenizer that is
-    missing or of another model."""
-    config = getattr(decoder, "config", None)
-    if not isinstance(decoder, nn.Module) or config is None:
+    Raises Refused for what is no decoder, for a decoder without weights or that the trace does not read, whatever the
+    trial run raises, and for a tokenizer that is missing, of another model, or without `encode` and `decode`."""
+    parameters = []
+    if isinstance(decoder, nn.Module):
+        parameters = list(decoder.parameters())
+    if not parameters:
         raise Refused(say("load.not_a_decoder", kind=_kind(decoder)))
-    if isinstance(decoder, Decoder):
-        vocabulary, positions = config.vocab_size, config.positions
-    else:
-        config = config.get_text_config() if hasattr(config, "get_text_config") else config
-        vocabulary = getattr(config, "vocab_size", None)
-        positions = getattr(config, "max_position_embeddings", None) or LONGEST
-    if not isinstance(vocabulary, int):
-        raise Refused(say("load.not_a_decoder", kind=_kind(decoder)))
-    if tokenizer is None and vocabulary != BYTES:
-        raise Refused(say("load.no_tokenizer", kind=_kind(decoder)))
-    if tokenizer is not None and not (hasattr(tokenizer, "encode") and hasattr(tokenizer, "decode")):
+    if all(parameter.is_meta for parameter in parameters):
+        raise Refused(say("load.meta", kind=_kind(decoder)))
+    vocabulary = _vocabulary_of(decoder)
+    if tokenizer is None:
+        if vocabulary is None:
+            raise Refused(say("load.not_a_decoder", kind=_kind(decoder)))
+        if vocabulary != BYTES:
+            raise Refused(say("load.no_tokenizer", kind=_kind(decoder)))
+    elif not hasattr(tokenizer, "encode") or not hasattr(tokenizer, "decode"):
         raise Refused(say("load.not_a_tokenizer", kind=_kind(tokenizer)))
-    model = Model(type(decoder).__name__, decoder, tokenizer, min(positions, LONGEST))
-    _try(model, vocabulary)
+    try:
+        model = Model(type(decoder).__name__, decoder, tokenizer, _positions_of(decoder))
+    except Exception as error:  # a tokenizer of which no copy can be made
+        raise Refused(say("load.not_a_tokenizer", kind=_kind(tokenizer))) from error
+    _try_tokenizer(model, vocabulary)
     return model
+
+
+def _settings_of(decoder):
+    """Return what describes a decoder's text part, or None: a configuration of transformers or an object like one."""
+    config = getattr(decoder, "config", None)
+    if hasattr(config, "get_text_config"):
+        return config.get_text_config()
+    return config
+
+
+def _vocabulary_of(decoder):
+    """Return how many tokens a decoder knows, or None where it cannot be told."""
+    size = getattr(_settings_of(decoder), "vocab_size", None)
+    if isinstance(size, int):
+        return size
+    table = token_table(getattr(decoder, "base_model", decoder))
+    if table is None:
+        return None
+    return table.num_embeddings
+
+
+def _positions_of(decoder):
+    """Return how many tokens of a prompt are read."""
+    limits = [LONGEST]
+    settings = _settings_of(decoder)
+    for name in POSITIONS:
+        limit = getattr(settings, name, None)
+        if isinstance(limit, int) and limit > 0:
+            limits.append(limit)
+    from_its_table = most_tokens(getattr(decoder, "base_model", decoder))
+    if from_its_table is not None:
+        limits.append(from_its_table)
+    return min(limits)
 
 
 def from_hub(repo, tell):
@@ -84,20 +122,43 @@ def _read(repo, folder):
     return decoder.eval(), hub.read_tokenizer(folder / "tokenizer.json")
 
 
-def _try(model, vocabulary):
-    """Raise Refused unless the tokenizer makes ids of this vocabulary and the trace reads the decoder."""
-    try:
-        ids = model.encode("Tea")
-    except Refused:
-        raise
-    except Exception as error:  # whatever an object raises that is no tokenizer
-        raise Refused(say("load.not_a_tokenizer", kind=_kind(model.tokenizer))) from error
-    if ids.dtype != torch.int64 or ids.max() >= vocabulary:
+def _try_tokenizer(model, vocabulary):
+    """Raise Refused unless the tokenizer makes ids of this vocabulary and labels, and the trace reads the decoder."""
+    ids = _trial_ids(model)
+    if ids.dtype != torch.int64:
+        raise Refused(say("load.not_a_tokenizer", kind=_kind(model.tokenizer)))
+    if vocabulary is not None and ids.max() >= vocabulary:
         raise Refused(say("load.other_tokenizer", last=vocabulary - 1))
     try:
-        trace(model.decoder, ids)
+        model.pieces(ids)
+    except Exception as error:
+        raise Refused(say("load.not_a_tokenizer", kind=_kind(model.tokenizer))) from error
+    _try_decoder(model.decoder, ids)
+
+
+def _trial_ids(model):
+    """Return the ids of a short text. Raises Refused if the tokenizer reads none of them."""
+    for text in TRIALS:
+        try:
+            return model.encode(text)
+        except Exception as error:  # one that knows few characters may read the next
+            problem = error
+    raise Refused(say("load.not_a_tokenizer", kind=_kind(model.tokenizer))) from problem
+
+
+def _try_decoder(decoder, ids):
+    """Raise Refused unless the trace reads the decoder."""
+    try:
+        trace(decoder, ids)
+    except UnknownDecoder as error:
+        if error.part is not None:
+            raise Refused(say("load.part", kind=_kind(decoder), part=error.part)) from error
+        raise Refused(str(error)) from error
     except ValueError as error:
         raise Refused(str(error)) from error
+    except Exception as error:  # whatever a module raises that is built otherwise
+        problem = f"{type(error).__name__}: {error}"
+        raise Refused(say("load.trial", kind=_kind(decoder), problem=problem)) from error
 
 
 def _kind(thing):

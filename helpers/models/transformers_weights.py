@@ -70,9 +70,16 @@ def to_transformers(decoder):
 def _foreign_name(name, layout):
     """Return transformers' name of a decoder's parameter, and whether its matrix is stored transposed there."""
     transposed = name.startswith("blocks") and name.endswith("weight")  # Conv1D stores (in, out)
-    for own, foreign in (NAMES | layout["names"]).items():
-        name = name.replace(own, foreign)
-    return name, transposed
+    known = NAMES | layout["names"]
+    parts = name.split(".")
+    foreign = []
+    if parts[0] == "blocks":  # "blocks.3.attention.f.qkv.weight"
+        foreign += [known["blocks"], parts[1]]
+        parts = parts[2:]
+    module = ".".join(parts[:-1])
+    parameter = parts[-1]
+    foreign += [known[module], known.get(parameter, parameter)]
+    return ".".join(foreign), transposed
 
 
 def _layout_of(settings):
@@ -137,9 +144,13 @@ def _tensor(tensors, name, transposed, shape):
     tensor = tensors[name]
     if not tensor.is_floating_point():
         raise ValueError(f"The tensor {name} holds {tensor.dtype}; weights are floating-point numbers.")
-    own = tensor.T if transposed and tensor.dim() == 2 else tensor
+    own = tensor
+    expected = shape
+    if transposed:
+        expected = shape[::-1]
+        if tensor.dim() == 2:
+            own = tensor.T
     if own.shape != shape:
-        expected = shape[::-1] if transposed else shape
         raise ValueError(f"The tensor {name} has the shape {tuple(tensor.shape)}; it should be {tuple(expected)}.")
     return own
 

@@ -548,3 +548,16 @@ def test_the_letters_of_the_pictures_are_those_of_the_answer(sources):
     ).groups()
     drawn = random.Random(int(seed)).sample(re.findall(r"\w+", kinds), int(number))
     assert checks.TASKS["which-curve"].right == dict(zip("ABCD", drawn))
+
+
+@pytest.mark.parametrize("lang", language.LANGUAGES)
+@pytest.mark.parametrize(
+    ("name", "expected"), [("layer_norm", "layer-norm"), ("Layer-Norm", "layer-norm"), (3, "-"), (None, "-"), ([], "-")]
+)
+def test_an_unknown_task_gets_a_sentence_with_the_names_of_its_assignment(name, expected, lang):
+    """It was a bare KeyError."""
+    language.use(lang)
+    with pytest.raises(ValueError) as caught:
+        checks.check(name, 1)
+    assert str(name) in str(caught.value) and expected in str(caught.value)
+    assert "\n" not in str(caught.value)

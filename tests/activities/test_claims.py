@@ -116,3 +116,26 @@ def test_the_table_shows_every_claim_of_a_lesson_and_what_was_measured(lesson, r
     assert len(rows) == len(ids) and {row.count(" | ") for row in (head, *rows)} == {2}
     assert ("12.2" if reader == "en" else "12,2") in rows[0]
     assert all(language.say("claim.not_yet") in row for row in rows[1:])
+
+
+@pytest.mark.parametrize("lang", language.LANGUAGES)
+@pytest.mark.parametrize(
+    ("claim", "on"), [("off-by-one", "moon"), ("off-by-one", None), ("five-to-220", "here"), ("five-to-220", "cell")]
+)
+def test_a_place_of_measurement_that_a_claim_does_not_have_gets_a_sentence(claim, on, lang):
+    """It was a KeyError, also for a claim with bounds for other places and a call without one."""
+    language.use(lang)
+    with pytest.raises(ValueError, match=str(on)) as caught:
+        claims.check(claim, 1, on=on)
+    assert "published" in str(caught.value)
+    assert claim not in claims.measured or claims.measured[claim].on != on
+
+
+def test_true_is_no_lesson():
+    with pytest.raises(ValueError, match="True"):
+        claims.table(True)
+
+
+def test_every_place_has_its_words():
+    for place in claims.PLACES:
+        assert claims.Card("off-by-one", 12, place).measured

@@ -159,3 +159,100 @@ def test_reader_without_a_kernel_sees_question_answers_and_the_measured_one():
     page, text = shown["text/html"], shown["text/plain"]
     assert language.say("predict.growth") in page and page.count("<li>") == 4 and "99.2" in page
     assert language.say("predict.growth") in text and len(text.splitlines()) == 6 and "99.2" in text
+
+
+# Nothing that a student has predicted may be lost
+
+ALL = {"fused": {"choice": 1, "answer": 1, "measured": 0.9}, "leak": {"choice": 2, "answer": 0, "measured": 0.0}}
+
+
+def test_earlier_predictions_stay_when_an_editor_has_put_a_mark_before_them(folder):
+    """With a byte order mark, the next click deleted all of them."""
+    (folder / "predictions.json").write_text(json.dumps(ALL), encoding="utf-8-sig")
+    assert predictions.load() == ALL
+    predictions.predict("growth", 99.2, (3, 25, 75)).radio.value = 0
+    assert predictions.load() == ALL | {"growth": {"choice": 0, "answer": 3, "measured": 99.2}}
+    assert not list(folder.glob("*damaged*"))
+
+
+def test_entries_that_nobody_understands_stay_in_the_file(folder):
+    (folder / "predictions.json").write_text(json.dumps(ALL | {"note": "mine", "count": 3}))
+    predictions.predict("growth", 99.2, (3, 25, 75)).radio.value = 0
+    found = json.loads((folder / "predictions.json").read_text())
+    assert found["note"] == "mine" and found["count"] == 3 and set(ALL) < set(found)
+
+
+DAMAGED = {
+    "a stray comma": json.dumps(ALL)[:-1] + ",}",
+    "a merge": f"<<<<<<< HEAD\n{json.dumps(ALL)}\n=======\n{{}}\n>>>>>>> other\n",
+    "half of it": json.dumps(ALL)[:40],
+    "a list": json.dumps([ALL]),
+    "another encoding": json.dumps({"ä": ALL}, ensure_ascii=False).encode("utf16").decode("latin1"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGED)
+@pytest.mark.parametrize("lang", language.LANGUAGES)
+def test_a_damaged_file_is_set_aside_and_the_student_told(folder, damage, lang):
+    """The next click replaced it by a file with one prediction."""
+    language.use(lang)
+    content = DAMAGED[damage].encode("latin1")
+    for kept in ("predictions.damaged.json", "predictions.damaged2.json"):  # one set aside before is not overwritten
+        (folder / "predictions.json").write_bytes(content)
+        question = predictions.predict("growth", 99.2, (3, 25, 75))
+        question.radio.value = 0
+        assert (folder / kept).read_bytes() == content
+        assert language.say("predict.damaged", file="predictions.json", kept=kept) in html.unescape(
+            question.reveal.value
+        )
+        assert list(predictions.load()) == ["growth"]
+    assert (folder / "predictions.damaged.json").read_bytes() == content
+    later = predictions.predict("fused", 1.0, (0.9, 1.1))
+    later.radio.value = 0
+    assert "damaged" not in later.reveal.value and len(predictions.load()) == 2
+
+
+def test_a_damaged_file_that_cannot_be_renamed_stays(folder, monkeypatch):
+    (folder / "predictions.json").write_text("{,}")
+
+    def refuse(*_):
+        raise PermissionError("planted")
+
+    monkeypatch.setattr("pathlib.Path.rename", refuse)
+    question = predictions.predict("growth", 99.2, (3, 25, 75))
+    question.radio.value = 0
+    assert language.say("predict.not_kept") in question.reveal.value
+    assert (folder / "predictions.json").read_text() == "{,}"
+
+
+# What was measured
+
+
+@pytest.mark.parametrize("lang", language.LANGUAGES)
+@pytest.mark.parametrize("choice", [3, predictions.SHOW])
+def test_a_measurement_that_is_no_number_is_no_answer(folder, lang, choice):
+    """NaN was the last answer, and counted as the class's."""
+    language.use(lang)
+    question = predictions.predict("growth", float("nan"), (3, 25, 75))
+    question.radio.value = choice
+    assert html.escape(language.say("predict.no_number")) in question.reveal.value
+    for verdict in ("right", "wrong"):
+        assert language.say(f"predict.{verdict}") not in question.reveal.value
+    assert json.loads((folder / "predictions.json").read_text()) == {"growth": {"choice": choice}}
+    predictions.predict("growth", 99.2, (3, 25, 75))  # run again, with a number
+    assert predictions.load() == {"growth": {"choice": choice, "answer": 3, "measured": 99.2}}
+
+
+def test_after_another_measurement_page_and_file_agree(folder):
+    """The page judged by the new value, and the class by the one in the file."""
+    predictions.predict("growth", 99.2, (3, 25, 75)).radio.value = 3
+    stored = (folder / "predictions.json").read_text()
+    again = predictions.predict("growth", 10.5, (3, 25, 75))
+    told = html.unescape(again.reveal.value)
+    assert language.say("predict.right") in told and "99.2" in told and "10.5" in told
+    assert language.say("predict.growth_2") in told, "what this run has measured"
+    nothing = predictions.predict("growth", float("nan"), (3, 25, 75))
+    assert language.say("predict.right") in nothing.reveal.value and "NaN" in nothing.reveal.value
+    assert (folder / "predictions.json").read_text() == stored
+    same = predictions.predict("growth", 99.2, (3, 25, 75))
+    assert same.reveal.value.count("99.2") == 1

@@ -4,6 +4,8 @@ import itertools
 import time
 
 import pytest
+import torch
+from IPython.core.formatters import DisplayFormatter
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from helpers import explorers, language, training
@@ -205,3 +207,67 @@ def test_what_explodes_has_no_nan_and_its_labels_stay_in_the_picture(norm):
     boxes = [axes.yaxis.get_tightbbox(renderer) for axes in figure.axes]
     assert boxes[0].x0 >= 0 and boxes[1].x0 >= figure.axes[0].bbox.x1
     assert max(figure.axes[1].lines[0].get_ydata()) > 1e100  # float32 ends at 10³⁸
+
+
+def shown(explorer):
+    """Return what a cell shows of an explorer, as text."""
+    return DisplayFormatter().format(explorer)[0]["text/plain"]
+
+
+def test_showing_the_race_again_keeps_its_live_curve(slow):
+    """The second cell that showed it wiped the curve, also while it ran."""
+    racer = race.WarmupRace("pre")
+    racer.start()
+    wait_for(lambda: racer.progress.value > 5)
+    assert "Live: step" in shown(racer) and "Live: step" in racer.picture.alt
+    racer.thread.join(30)
+    assert "Live: step 300 of 300" in shown(racer)
+    assert racer.progress.value == 300
+    (axes,) = racer.picture.figure.axes
+    assert language.say("race.live", seed=0) in [line.get_label() for line in axes.lines]
+    racer.controls["layers"].value = 6
+    assert "Live" not in shown(racer)
+    racer.controls["layers"].value = 12
+    assert "Live" not in shown(racer)
+
+
+def test_a_stopped_live_curve_stays_until_another_choice(slow):
+    racer = race.WarmupRace("pre")
+    racer.start()
+    wait_for(lambda: racer.progress.value > 5)
+    racer.stop.click()
+    racer.thread.join(30)
+    assert "Live: step" in shown(racer)
+    racer.controls["kind"].value = "post"
+    assert "Live" not in shown(racer)
+
+
+def test_the_explorers_work_after_a_cell_has_switched_gradients_off():
+    """The placement explorer failed."""
+    expected = explorers.placement().picture.alt
+    with torch.no_grad():
+        explorer = explorers.placement()
+        assert explorer.error is None and explorer.picture.alt == expected
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64], ids=str)
+def test_the_explorers_show_the_same_in_every_default_format(dtype):
+    """With bfloat16 three of them failed."""
+
+    def texts():
+        made = [explorers.placement(layers=4), explorers.layer_norm_steps(outlier=5), explorers.WarmupRace()]
+        made.append(explorers.layer_norm_against_rms_norm(outlier=5))
+        made.append(explorers.residual_stream("bundled/rms-pre", prompt="Tea"))
+        for explorer in made:
+            for box in ("writes", "reference"):
+                if box in explorer.controls:
+                    explorer.controls[box].value = True
+        assert [explorer.error for explorer in made] == [None] * len(made)
+        return [explorer.picture.alt for explorer in made]
+
+    expected = texts()
+    torch.set_default_dtype(dtype)
+    try:
+        assert texts() == expected
+    finally:
+        torch.set_default_dtype(torch.float32)

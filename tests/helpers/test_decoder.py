@@ -273,3 +273,9 @@ def test_as_many_tokens_as_positions_are_read_and_one_position_is_not_spread_ove
 def test_a_width_that_the_heads_cannot_share_is_refused():
     with pytest.raises(ValueError, match="24 is not a multiple of 5"):
         Config(**SMALL | {"heads": 5})
+
+
+@pytest.mark.parametrize("ids", [[[1, 2]], None, "ab"])
+def test_ids_that_are_no_tensor_get_a_sentence(ids):
+    with pytest.raises(ValueError, match=f"object of the type {type(ids).__name__}"):
+        Decoder(Config(4, 4, 4, 1, 1))(ids)

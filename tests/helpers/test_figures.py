@@ -5,6 +5,7 @@ import html
 import re
 
 import pytest
+import torch
 from bs4 import BeautifulSoup
 from IPython.core.formatters import DisplayFormatter
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -151,3 +152,43 @@ def test_a_table_says_its_language_and_every_cell(monkeypatch, lang):
     assert [cell.get_text() for cell in table.select("th")] == language.say("claim.table_head").split(" | ")
     assert [cell.get_text() for cell in table.select("td")] == ["a < b", "c", "1,5", "d", "e", "2"]
     assert data["text/markdown"].splitlines()[2] == "| a < b | c | 1,5 |", "LaTeX takes the Markdown"
+
+
+# Values as students have them
+
+
+@pytest.mark.parametrize("lang", language.LANGUAGES)
+@pytest.mark.parametrize("draw", [figures.lines, figures.bars])
+@pytest.mark.parametrize("values", [[1.0], [1.0, 2.0, 3.0], [], torch.ones(3)])
+def test_more_or_fewer_values_than_places_get_a_sentence(shown, draw, values, lang):
+    """Fewer bars were drawn without a word."""
+    language.use(lang)
+    for x in ([0, 1], ["a", "b"]):
+        with pytest.raises(ValueError, match="mine") as caught:
+            draw(x, {"right": [1, 2], "mine": values}, "axis.block_only", "axis.factor")
+        assert str(len(values)) in str(caught.value) and "2" in str(caught.value)
+    with pytest.raises(ValueError):
+        draw([], {"mine": []}, "axis.block_only", "axis.factor")
+    assert not shown
+
+
+@pytest.mark.parametrize("draw", [figures.lines, figures.bars])
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64, torch.int64])
+def test_tensors_of_every_format_are_drawn(shown, draw, dtype):
+    """bfloat16 ended in a TypeError, gradients in a RuntimeError."""
+    values = torch.tensor([1, 4, 2]).to(dtype)
+    if dtype.is_floating_point:
+        values.requires_grad_()
+    x = torch.arange(3, dtype=torch.float32).to(torch.bfloat16)
+    draw(x, {"one tensor": values, "a list of them": list(values)}, "axis.block_only", "axis.factor")
+    assert shown[0].alt.count("starts at 1, ends at 2, largest 4 at 1.") == 2
+
+
+@pytest.mark.parametrize("lang", language.LANGUAGES)
+def test_nan_is_never_the_largest(shown, lang):
+    """The text said "largest NaN at 1"."""
+    language.use(lang)
+    nan = float("nan")
+    figures.lines([0, 1, 2], {"a": [1.0, nan, 4.0], "b": [nan, nan, nan]}, "axis.block_only", "axis.factor")
+    expected = language.say("figure.course", label="a", first=1.0, last=4.0, peak=4.0, where=2)
+    assert shown[0].alt == f"{expected} {language.say('figure.no_numbers', label='b')}"

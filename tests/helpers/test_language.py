@@ -175,3 +175,11 @@ def test_true_is_one_and_a_word_is_no_number():
 def test_number_just_below_a_power_of_ten(value, text):
     """babel's own rounding to significant digits is wrong by a factor of ten there."""
     assert language.number(value, trim=True) == text
+
+
+@pytest.mark.parametrize("name", [True, False, None, [1], 5])
+def test_what_is_none_of_the_choices_gets_a_sentence(name):
+    """True was lesson 1."""
+    with pytest.raises(ValueError, match="is not a choice"):
+        language.one_of((0, 1, 2), name, "explorer.unknown")
+    assert language.one_of((0, 1, 2), 1, "explorer.unknown") == 1

@@ -2,6 +2,7 @@
 
 import math
 
+import numpy
 import pytest
 import torch
 from hypothesis import given, settings
@@ -239,3 +240,22 @@ def test_the_check_of_exactness_catches_the_mistake(mistake):
     x = ROWS[name].to(dtype)
     with pytest.raises(AssertionError, match="beyond rounding"):
         assert_exact(mistake, x, centre)
+
+
+@pytest.mark.parametrize("norm", [layer_norm, rms_norm, LayerNorm(2), RMSNorm(2)])
+@pytest.mark.parametrize("x", [[1.0, 2.0], numpy.ones(2), 3.0, None])
+def test_what_is_no_tensor_gets_a_sentence(norm, x):
+    """It was an AttributeError."""
+    with pytest.raises(TypeError, match=type(x).__name__):
+        norm(x)
+
+
+@pytest.mark.parametrize("values", [[1.0, 2.0], numpy.ones(2), "1"])
+def test_a_gain_that_is_neither_tensor_nor_number_gets_a_sentence(values):
+    x = torch.ones(3, 2)
+    for norm in (layer_norm, rms_norm):
+        with pytest.raises(TypeError, match=f"gamma .*{type(values).__name__}"):
+            norm(x, gamma=values)
+    with pytest.raises(TypeError, match="beta"):
+        layer_norm(x, beta=values)
+    assert layer_norm(x, gamma=numpy.float64(2.0)).shape == x.shape

@@ -1,13 +1,15 @@
 """The trace sees the stream where it really is: in our decoder, in transformers' models, and in nothing else."""
 
+import types
+
 import pytest
 import torch
 import torch.nn.functional as F
 import transformers
 from torch import nn
 
-from helpers.decoder import PLACEMENTS, Config, Decoder
-from helpers.trace import UnknownDecoder, trace
+from helpers.decoder import PLACEMENTS, Block, Config, Decoder, Sublayer
+from helpers.trace import Trace, UnknownDecoder, trace
 
 LAYERS, WIDTH = 3, 16
 GPT = {"vocab_size": 40, "n_positions": 20, "n_embd": WIDTH, "n_layer": LAYERS, "n_head": 2}
@@ -740,3 +742,219 @@ def test_the_reference_by_hand_is_not_blind():
     stream, _ = by_hand(decoder("pre").rewired("none"), some_ids())
     assert not torch.allclose(result.stream[-1], stream[-1], rtol=1e-2)
     assert F.mse_loss(result.stream[0], stream[0]) < 1e-9
+
+
+# What a reader changes in a model: a trace of other numbers than the model's would be believed
+
+
+class Overwriting(Sublayer):
+    """Adds in place, as some write it."""
+
+    def forward(self, x):
+        x += self.f(self.norm(x))
+        return x
+
+
+class ScaledSublayer(Sublayer):
+    def forward(self, x):
+        return x + 0.1 * self.f(self.norm(x))
+
+
+class HalvedBlock(Block):
+    def forward(self, x):
+        return 0.5 * super().forward(x)
+
+
+class OtherAlpha(Sublayer):
+    def forward(self, x):
+        return self.norm(1.5 * x + self.f(x))
+
+
+def zeros(module, args, output):
+    return torch.zeros_like(output)
+
+
+def what_it_read(module, args, output):
+    return args[0]
+
+
+@pytest.mark.parametrize("placement", PLACEMENTS)
+@pytest.mark.parametrize("number", range(LAYERS))
+@pytest.mark.parametrize("change", (zeros, what_it_read))
+def test_a_hook_that_changes_the_stream_of_our_decoder_is_told(change, number, placement):
+    """The numbers of an ablated block came back without a word."""
+    model = decoder(placement)
+    for part in (model.blocks[number], model.blocks[number].attention, model.blocks[number].mlp):
+        hook = part.register_forward_hook(change)
+        with pytest.raises(UnknownDecoder, match=r"the stream changes between|does not grow|another part"):
+            trace(model, some_ids())
+        hook.remove()
+    trace(model, some_ids())
+
+
+@pytest.mark.parametrize("number", range(LAYERS))
+@pytest.mark.parametrize("kind", ("gpt2", "openai-gpt", "llama", "gemma2", "olmo2"))
+def test_a_hook_that_changes_what_the_next_block_reads_is_told(kind, number):
+    model = build(kind)
+    body = model.base_model
+    blocks = getattr(body, "h", None) or body.layers
+
+    def doubled(module, args):
+        return (2 * args[0], *args[1:])
+
+    def halved(module, args, output):
+        if torch.is_tensor(output):
+            return output / 2
+        return (output[0] / 2, *output[1:])
+
+    hooks = [blocks[number].register_forward_hook]
+    if number > 0:  # what the first block reads is where the stream starts
+        hooks.append(blocks[number].register_forward_pre_hook)
+    for register, change in zip(hooks, (halved, doubled)):
+        hook = register(change)
+        with pytest.raises(UnknownDecoder):
+            trace(model, some_ids())
+        hook.remove()
+
+
+def test_a_hook_on_what_is_written_is_part_of_the_trace():
+    """Ablating a sublayer where it writes leaves a stream that adds up."""
+    model = decoder()
+    model.blocks[1].mlp.f.register_forward_hook(zeros)
+    result = trace(model, some_ids())
+    assert not result.writes[3].any() and torch.equal(result.stream[3], result.stream[4])
+
+
+@pytest.mark.parametrize("kind", (ScaledSublayer, OtherAlpha))
+def test_a_sublayer_of_ones_own_that_adds_otherwise_is_told(kind):
+    placement = "deepnorm" if kind is OtherAlpha else "pre"
+    model = decoder(placement)
+    for name in ("attention", "mlp"):
+        block = decoder(placement).blocks[1]
+        part = getattr(block, name)
+        part.__class__ = kind
+        model.blocks[1] = block
+        with pytest.raises(UnknownDecoder, match=f"in block 2 the stream does not grow by what the {name}"):
+            trace(model, some_ids())
+
+
+@pytest.mark.parametrize("placement", PLACEMENTS)
+@pytest.mark.parametrize("number", range(LAYERS))
+def test_a_block_of_ones_own_that_changes_the_stream_after_its_sublayers_is_told(number, placement):
+    model = decoder(placement)
+    model.blocks[number].__class__ = HalvedBlock
+    with pytest.raises(UnknownDecoder, match=r"the stream changes between|another part"):
+        trace(model, some_ids())
+
+
+def test_additions_in_place_are_traced_with_the_numbers_from_before_them():
+    expected = trace(decoder(), some_ids())
+    model = decoder()
+    for block in model.blocks:
+        block.attention.__class__ = Overwriting
+        block.mlp.__class__ = Overwriting
+    found = trace(model, some_ids())
+    for mine, other in zip(found.stream + found.writes, expected.stream + expected.writes, strict=True):
+        assert torch.equal(mine, other)
+
+
+def test_additions_in_place_in_blocks_of_ones_own_are_no_scaled_connections():
+    """They were said to be scaled."""
+
+    class InPlace(TupleBlock):
+        def forward(self, x, *_):
+            x += self.attn(self.ln_1(x))[0]
+            x += self.mlp(self.ln_2(x))
+            return (x,)
+
+    torch.manual_seed(0)
+    model = TupleModel(by_keyword=False)
+    expected = trace(model, some_ids())
+    for block in model.h:
+        block.__class__ = InPlace
+    found = trace(model, some_ids())
+    for mine, other in zip(found.stream + found.writes, expected.stream + expected.writes, strict=True):
+        assert torch.equal(mine, other)
+
+
+def test_a_mixture_of_experts_that_returns_its_tokens_in_one_row_is_traced():
+    """A Llama 4 was told to give the trace its `model`, which was then refused for several streams."""
+    model = build("llama4_text", LLAMA | {"num_local_experts": 4, "interleave_moe_layer_step": 2, "head_dim": 8})
+    with pytest.raises(UnknownDecoder, match=r"`trace\(model\.model, ids\)`"):
+        trace(model, some_ids())
+    result = trace(model.model, some_ids())
+    for index, write in enumerate(result.writes):
+        assert torch.equal(result.stream[index] + write, result.stream[index + 1])
+
+
+# Entries of the mapping
+
+
+def test_entries_that_change_no_numbers_are_left_out():
+    """They ended in "iteration over a 0-d tensor", a TypeError, and a sentence about sequences."""
+    others = {"output_hidden_states": True, "use_cache": True, "return_dict": False, "attention_mask": None}
+    for model in (build("gpt2"), build("llama"), decoder()):
+        expected = trace(model, some_ids()).lengths()
+        for name, value in others.items():
+            assert torch.equal(trace(model, {"input_ids": some_ids(), name: value}).lengths(), expected), name
+
+
+@pytest.mark.parametrize("name", ("position_ids", "inputs_embeds", "token_type_ids"))
+def test_entries_that_our_decoder_does_not_read_are_told(name):
+    """They were left out silently, and the trace was that of other positions."""
+    with pytest.raises(ValueError, match=name):
+        trace(decoder(), {"input_ids": some_ids(), name: torch.zeros(2, 7, dtype=torch.long)})
+
+
+def test_entries_that_a_module_of_ones_own_does_not_read_are_told():
+    with pytest.raises(ValueError, match="attention_mask"):
+        trace(TupleModel(by_keyword=False), {"input_ids": some_ids(), "attention_mask": torch.ones(2, 7)})
+
+
+@pytest.mark.parametrize("kind", ("ours", "gpt2", "llama"))
+@pytest.mark.parametrize("shape", ((7,), (2,), (1, 7), ()))
+def test_a_mask_of_another_shape_than_the_ids_gets_a_sentence(kind, shape):
+    """One axis beside a batch ended in an IndexError."""
+    model = decoder() if kind == "ours" else build(kind)
+    with pytest.raises(ValueError, match="attention mask has the shape"):
+        trace(model, {"input_ids": some_ids(), "attention_mask": torch.ones(shape, dtype=torch.long)})
+
+
+def test_a_configuration_that_is_not_of_transformers_is_no_promise():
+    """`use_cache` was given to a module that does not read it."""
+    model = TupleModel(by_keyword=False)
+    expected = trace(model, some_ids()).lengths()
+    model.config = types.SimpleNamespace(vocab_size=40)
+    assert torch.equal(trace(model, some_ids()).lengths(), expected)
+
+
+def test_weights_without_numbers_get_a_sentence():
+    with torch.device("meta"):
+        models = [Decoder(Config(40, 20, WIDTH, LAYERS, 2)), TupleModel(by_keyword=False)]
+        models.append(transformers.GPT2LMHeadModel(transformers.GPT2Config(**GPT)))
+    for model in models:
+        with pytest.raises(ValueError, match="meta device"):
+            trace(model, some_ids())
+
+
+# Lengths at the ends of the formats
+
+
+@pytest.mark.parametrize(
+    ("dtype", "sizes"),
+    [(torch.float32, (1e20, 1e30, 1e-25, 1e-40)), (torch.bfloat16, (1e20, 1e-25)), (torch.float64, (1e200, 1e-200))],
+)
+def test_a_length_that_fits_does_not_overflow_or_vanish(dtype, sizes):
+    """The squares of 1e20 do not fit into float32, and those of 1e-25 are 0."""
+    for size in sizes:
+        vectors = torch.full((1, 3, 4), size, dtype=dtype)
+        found = Trace([("embedding", 0)], [vectors], [vectors], None)
+        for lengths in (found.lengths(), found.write_lengths()):
+            expected = 2 * vectors[..., 0].double()
+            torch.testing.assert_close(lengths[0].double(), expected, rtol=1e-5, atol=0)
+
+
+def test_lengths_of_what_is_no_number_and_of_zeros():
+    vectors = torch.tensor([[0.0, 0.0], [float("nan"), 1.0], [float("inf"), 1.0]])
+    zero, nan, infinite = Trace([], [vectors], [], None).lengths()[0].tolist()
+    assert zero == 0 and nan != nan and infinite == float("inf")

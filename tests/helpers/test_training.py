@@ -5,6 +5,7 @@ import math
 import pytest
 import torch
 
+from helpers import training
 from helpers.decoder import PLACEMENTS, Config, Decoder
 from helpers.training import initialise, language_loss, random_windows
 
@@ -124,3 +125,25 @@ def test_windows_reach_both_ends_of_the_data_and_not_further():
     starts = random_windows(data, 5, 200, seed=0)[:, 0]
     assert set(starts.tolist()) == {0, 1, 2}
     assert random_windows(data, 7, 2, seed=0).tolist() == [list(range(8))] * 2
+
+
+def test_gradients_are_computed_where_an_earlier_cell_has_switched_them_off():
+    """`torch.set_grad_enabled(False)` broke the lengths of the gradients, and the training."""
+    windows = training.random_windows(training.sentences(500), length=16, batch=2, seed=0)
+    decoder = training.initialise(Decoder(Config(28, 32, 16, 2, 2)))
+    expected = training.at_initialisation(decoder, windows)
+    losses = list(training.Run(layers=1, steps=3).losses())
+    with torch.no_grad():
+        assert training.at_initialisation(decoder, windows) == expected
+        assert list(training.Run(layers=1, steps=3).losses()) == losses
+        for _ in training.Run(layers=1, steps=2).losses():
+            assert not torch.is_grad_enabled(), "the caller's cell stays as it is"
+
+
+def test_a_run_is_the_same_whatever_torchs_default_format_is():
+    losses = list(training.Run(layers=1, steps=3).losses())
+    torch.set_default_dtype(torch.bfloat16)
+    try:
+        assert list(training.Run(layers=1, steps=3).losses()) == losses
+    finally:
+        torch.set_default_dtype(torch.float32)

@@ -3,12 +3,16 @@
 import doctest
 import json
 import shutil
+import types
 
 import nbformat
 import pytest
 import torch
 import transformers
+from IPython.core.formatters import DisplayFormatter
 from nbclient import NotebookClient
+from tokenizers import Tokenizer
+from torch import nn
 
 from helpers import explorers, language, models
 from helpers.decoder import Config, Decoder
@@ -260,3 +264,197 @@ def test_weights_that_are_too_large_are_refused_before_the_download(hub, monkeyp
     monkeypatch.setattr(own, "LARGEST", 100_000)
     assert LLAMA in refused(LLAMA)
     assert hub.downloads() == []
+
+
+# ---- modules and tokenizers of one's own -------------------------------------------------------------------------
+
+
+class OwnBlock(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.ln_1 = nn.LayerNorm(width)
+        self.attn = nn.Linear(width, width)
+        self.ln_2 = nn.LayerNorm(width)
+        self.mlp = nn.Linear(width, width)
+
+    def forward(self, x):
+        x = x + self.attn(self.ln_1(x))
+        return x + self.mlp(self.ln_2(x))
+
+
+class OwnDecoder(nn.Module):
+    """A decoder as a student writes it, with names that the trace knows; its `forward` reads ids and nothing else."""
+
+    def __init__(self, vocab_size=256, positions=64, width=8):
+        super().__init__()
+        torch.manual_seed(0)
+        self.wte = nn.Embedding(vocab_size, width)
+        self.wpe = nn.Embedding(positions, width)
+        self.h = nn.ModuleList([OwnBlock(width), OwnBlock(width)])
+        self.ln_f = nn.LayerNorm(width)
+
+    def forward(self, idx):
+        x = self.wte(idx) + self.wpe.weight[: idx.shape[1]]
+        for block in self.h:
+            x = block(x)
+        return self.ln_f(x)
+
+
+class Failing(OwnDecoder):
+    def forward(self, idx):
+        raise RuntimeError("shapes 3 and 4")
+
+
+class Characters:
+    """A tokenizer as a student writes it."""
+
+    def __init__(self, known="abcdefghijklmnopqrstuvwxyz ."):
+        self.known = known
+
+    def encode(self, text):
+        return [self.known.index(character) for character in text]
+
+    def decode(self, ids):
+        return "".join(self.known[i] for i in ids)
+
+
+class CharactersInTensors(Characters):
+    def encode(self, text):
+        return torch.tensor(super().encode(text))
+
+
+class Halved(Characters):
+    """It cannot say what its ids mean."""
+
+    decode = None
+
+
+@pytest.mark.parametrize("config", [None, types.SimpleNamespace(vocab_size=256), types.SimpleNamespace(block_size=9)])
+def test_a_module_of_ones_own_needs_no_configuration_of_transformers(config):
+    """With a configuration of its own it was called with `use_cache`, and without one it was refused."""
+    decoder = OwnDecoder()
+    if config is not None:
+        decoder.config = config
+    model = models.load(decoder)
+    assert model.positions == (9 if hasattr(config, "block_size") else 64)
+    explorer = explorers.residual_stream(decoder, prompt="x" * 100)
+    assert explorer.error is None and explorer.picture.alt.startswith("OwnDecoder")
+
+
+@pytest.mark.parametrize("kind", [Characters, CharactersInTensors])
+def test_a_tokenizer_of_characters_is_taken(kind):
+    """It was taken by `load`, and the explorer then failed with a "picture above" where none was."""
+    tokenizer = kind()
+    model = models.load(OwnDecoder(28), tokenizer)
+    assert model.encode("the tea").tolist() == [tokenizer.known.index(character) for character in "the tea"]
+    assert model.pieces(model.encode("a b")) == ["a", "·", "b"]
+    explorer = explorers.residual_stream(model, prompt="the tea")
+    assert explorer.error is None and "“a”" in explorer.picture.alt
+
+
+@LANGUAGES
+def test_a_character_that_a_tokenizer_does_not_know_gets_a_sentence(lang):
+    language.use(lang)
+    model = models.load(OwnDecoder(28), Characters())
+    with pytest.raises(models.Refused) as caught:
+        model.encode("Tea")
+    assert str(caught.value) == language.say("load.not_read", problem="ValueError: substring not found")
+    explorer = explorers.residual_stream(model, prompt="Tea")
+    assert explorer.picture is None and language.say("explorer.last") not in explorer.message.value
+    explorer.controls["prompt"].value = "tea"
+    assert explorer.picture is not None
+    explorer.controls["prompt"].value = "TEA"
+    assert language.say("explorer.last") in explorer.message.value
+
+
+@LANGUAGES
+def test_a_tokenizer_without_decode_is_refused_at_once(lang):
+    language.use(lang)
+    assert "Halved" in refused(OwnDecoder(28), Halved())
+    without = types.SimpleNamespace(encode=Characters().encode)
+    assert "SimpleNamespace" in refused(OwnDecoder(28), without)
+
+
+@LANGUAGES
+def test_whatever_a_module_raises_in_the_trial_run_becomes_a_sentence(lang):
+    language.use(lang)
+    assert "Failing" in refused(Failing()) and "RuntimeError: shapes 3 and 4" in refused(Failing())
+
+
+@LANGUAGES
+def test_a_model_without_weights_gets_a_sentence(lang):
+    """It was a RuntimeError of torch."""
+    language.use(lang)
+    with torch.device("meta"):
+        for decoder in (llama(), OwnDecoder(), Decoder(Config(256, 16, 24, 2, 2))):
+            assert "meta" in refused(decoder) and type(decoder).__name__ in refused(decoder)
+
+
+@LANGUAGES
+def test_of_a_model_of_pictures_and_text_the_part_to_load_is_named(lang, tokenizer):
+    """The sentence told what to give the trace, though it was `load` that was called."""
+    language.use(lang)
+    text = {"model_type": "llama", "vocab_size": 300, **SMALL}
+    vision = {"model_type": "clip_vision_model", "image_size": 8, "patch_size": 4, **SMALL}
+    config = transformers.LlavaConfig(text_config=text, vision_config=vision)
+    model = transformers.LlavaForConditionalGeneration(config).eval()
+    sentence = refused(model, tokenizer)
+    assert "models.load(model.model.language_model, tokenizer)" in sentence and "trace(" not in sentence
+    assert models.load(model.model.language_model, tokenizer).encode("The tea").tolist()
+
+
+@LANGUAGES
+def test_a_folder_is_not_taken_for_a_repository(lang, tmp_path, monkeypatch):
+    """A bundled model stood in for "out/checkpoint-500", which the student had trained."""
+    language.use(lang)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "out" / "checkpoint-500").mkdir(parents=True)
+    for name in ("out/checkpoint-500", "./out", str(tmp_path)):
+        assert refused(name) == language.say("load.folder", name=name)
+        with pytest.raises(models.Refused):
+            explorers.residual_stream(name)
+
+
+def test_a_tokenizer_beside_a_loaded_model_gets_a_sentence():
+    """It was ignored."""
+    model = models.load(llama())
+    with pytest.raises(models.Refused, match="LlamaForCausalLM"):
+        explorers.residual_stream(model, tokenizer="nonsense")
+
+
+def test_showing_an_own_model_again_runs_it_again():
+    """After a step of training it showed the numbers from before."""
+    decoder = OwnDecoder()
+    explorer = explorers.residual_stream(decoder, prompt="Tea")
+    before = explorer.picture.alt
+    with torch.no_grad():
+        decoder.wte.weight.mul_(3)
+    data, _ = DisplayFormatter().format(explorer)
+    lengths = trace(decoder, models.load(decoder).encode("Tea")).lengths()[:, -1]
+    assert explorer.picture.alt != before and language.number(lengths[-1]) in explorer.picture.alt
+    assert data["text/plain"] == explorer.picture.alt
+
+
+# ---- stored padding and truncation -------------------------------------------------------------------------------
+
+
+def test_stored_padding_and_truncation_are_not_used(tokenizer):
+    """Short prompts were filled up with padding, and long ones cut, without a word."""
+    plain = tokenizer.backend_tokenizer
+    expected = plain.encode("The tea").ids
+    stored = Tokenizer.from_str(plain.to_str())
+    stored.enable_padding(length=30)
+    stored.enable_truncation(1)
+    model = models.load(llama(300), stored)
+    assert model.encode("The tea").tolist() == expected and model.notice("The tea") == ""
+    assert stored.padding["length"] == 30 and stored.truncation["max_length"] == 1, "the student's stays as it is"
+
+
+def test_stored_padding_and_truncation_of_a_repository_are_not_used(hub, repository):
+    file = repository / "tokenizer.json"
+    stored = Tokenizer.from_file(str(file))
+    expected = stored.encode("The tea").ids
+    stored.enable_padding(length=30)
+    stored.enable_truncation(1)
+    stored.save(str(file))
+    assert models.load(LLAMA).encode("The tea").tolist() == expected

@@ -2,7 +2,11 @@
 
 import pytest
 import torch
+import transformers
 from tokenizers import Tokenizer
+from tokenizers.decoders import Metaspace as MetaspaceDecoder
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import Metaspace
 
 from helpers import language, models
 
@@ -57,3 +61,24 @@ def test_text_without_tokens(hub):
 def test_what_is_no_text_gets_a_sentence(text):
     with pytest.raises(ValueError, match=type(text).__name__):
         models.load("bundled/ln-pre").encode(text)
+
+
+def metaspace_tokenizer():
+    """Return a tokenizer as SentencePiece makes them: a space is ▁ at the start of a token."""
+    words = ["<unk>", "▁", "▁The", "▁tea", "s", "▁▁", "<0xE2>"]
+    tokenizer = Tokenizer(WordLevel({word: index for index, word in enumerate(words)}, "<unk>"))
+    tokenizer.pre_tokenizer = Metaspace()
+    tokenizer.decoder = MetaspaceDecoder()
+    return tokenizer
+
+
+@pytest.mark.parametrize("wrap", [None, transformers.PreTrainedTokenizerFast])
+def test_pieces_of_sentencepiece_keep_their_spaces(wrap):
+    """The labels of "The tea" were "The" and "tea"."""
+    tokenizer = metaspace_tokenizer()
+    if wrap is not None:
+        tokenizer = wrap(tokenizer_object=tokenizer, unk_token="<unk>")
+    settings = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
+    config = transformers.LlamaConfig(vocab_size=7, **settings)
+    model = models.Model("own", transformers.LlamaForCausalLM(config), tokenizer, 20)
+    assert model.pieces([2, 3, 4, 1, 5]) == ["·The", "·tea", "s", "·", "··"]

@@ -166,7 +166,7 @@ def test_a_language_that_is_none_gets_a_sentence_and_the_old_one_stays(reader, o
 def test_other_names_get_a_sentence(reader):
     language.use(reader)
     for name in ("Pre", ["pre"], None):
-        with pytest.raises(ValueError, match="is not a scheme. Choose one of: xavier, gpt2"):
+        with pytest.raises(ValueError, match="is not a way to initialise. Choose one of: xavier, gpt2"):
             training.initialise(None, name)
 
 
