@@ -1,23 +1,22 @@
 """What happens to a notebook before it is handed in. Each function changes a notebook that holds the answers."""
 
+import copy
 import io
 import json
-import random
 import zipfile
 
 from nbformat.v4 import new_markdown_cell, output_from_msg
 
+from tests.course.class_of_42 import answers
 from tests.support.small_course import cell
 
 
-def copied(one, **changed):
+def copied(one, source):
     """Return a copy of a cell as JupyterLab makes one: with the metadata, and an id of its own."""
-    twin = json.loads(json.dumps(one))
-    return (
-        type(one)(twin)
-        | {"id": f"twin-{random.Random(one['id']).randrange(10**6)}", "metadata": one.metadata}
-        | changed
-    )
+    twin = copy.deepcopy(one)
+    twin["id"] = f"{one['id'][:30]}-twin"
+    twin.source = source
+    return twin
 
 
 def put_behind(notebook, name, *cells):
@@ -37,8 +36,9 @@ def check_edited(notebook):
 
 def check_and_answer_doubled(notebook):
     """The check stands there twice, and the first answer has a second copy further down with other numbers."""
-    put_behind(notebook, "by-hand-check", copied(cell(notebook, "by-hand-check")))
-    second = copied(cell(notebook, "by-hand"), source="y = [-2.5, 3.0, -4.0, 2.5, 1.0]")
+    check = cell(notebook, "by-hand-check")
+    put_behind(notebook, "by-hand-check", copied(check, check.source))
+    second = copied(cell(notebook, "by-hand"), answers.WRONG_SIGNS)
     put_behind(notebook, "which-axis-check", second)
 
 
@@ -91,7 +91,7 @@ def split_code_and_text_below(notebook):
     """The function is split between two cells, and the written answer stands in a cell of its own."""
     lines = cell(notebook, "layer-norm").source.split("\n")
     cell(notebook, "layer-norm").source = "\n".join(lines[:2])
-    put_behind(notebook, "layer-norm", copied(cell(notebook, "layer-norm"), source="\n".join(lines[2:])))
+    put_behind(notebook, "layer-norm", copied(cell(notebook, "layer-norm"), "\n".join(lines[2:])))
     text = cell(notebook, "review").source
     cell(notebook, "review").source = ""
     put_behind(notebook, "review", new_markdown_cell(text, id="my-own-text"))

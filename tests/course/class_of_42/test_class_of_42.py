@@ -35,15 +35,17 @@ def course(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def later_course(course, tmp_path_factory):
-    """Return a copy of the course with points by hand, corrected names and newer files, graded once more."""
-    folder = tmp_path_factory.mktemp("later")
-    course = Path(shutil.copytree(course, folder / "course"))
+    """Return a copy of the course with points by hand, corrected names and newer files, graded once more.
+
+    The newer zip file lies in the place of the one before, under its name."""
+    downloads = course.parent / "in"
+    course = Path(shutil.copytree(course, tmp_path_factory.mktemp("later") / "course"))
     for student, assignment, cell, points, comment in later.BY_HAND:
         give(course, student, assignment, cell, points, comment)
     grade_submissions.grade(course)
     lines = [f"{found},{right}\n" for found, right in later.NAMES]
     (course / "names.csv").write_text("".join(lines), encoding="utf8")
-    collecting.collect(course, hand_in(later.NEWER, course, folder / "in"))
+    collecting.collect(course, hand_in(later.NEWER, course, downloads))
     report, good = grade_submissions.grade(course)
     assert good, report
     return course
