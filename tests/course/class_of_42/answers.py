@@ -91,8 +91,9 @@ NOTHING_RIGHT = {
     "which-axis": "shapes = [(1, 1, 1), (1, 1, 1), (1, 1, 1)]",
     "leak": "def leak(norm, x, last):\n    return x[:, 0, 0]",
 }
-STEALING_REVIEW = """No, since <script>fetch("/formgrader/api/submitted_notebooks").then(a => a.json()).then(b => b.forEach(c =>
-fetch("/formgrader/api/grade/" + c.id, {method: "PUT", body: JSON.stringify({manual_score: 20})})))</script> it leaks."""
+STEALING_REVIEW = """No, since <script>fetch("/formgrader/api/submitted_notebooks").then(a => a.json())
+.then(b => b.forEach(c => fetch("/formgrader/api/grade/" + c.id,
+{method: "PUT", body: JSON.stringify({manual_score: 20})})))</script> it leaks."""
 REPLACED_JUDGE = """import sys
 sys.modules["helpers.activities.check"].__dict__["judge"] = lambda *anything: None
 
