@@ -13,7 +13,7 @@ from helpers import language
 from helpers.activities.check import TASKS
 from tests.course.class_of_42 import later
 from tests.course.class_of_42.handing_in import hand_in
-from tests.course.class_of_42.submissions import CLASS
+from tests.course.class_of_42.submissions import CLASS, MOODLE, WAITS
 from tests.support import small_course as small
 
 pytestmark = pytest.mark.whole_class
@@ -162,6 +162,13 @@ def test_the_feedback_names_each_mistake_in_the_language_of_the_assignment(cours
 def test_the_feedback_shows_what_was_written(course):
     for one in GRADED:
         assert missing(one.shown, page_of(course, one)) == [], one.who
+
+
+def test_the_feedback_says_of_an_answer_that_waits_that_it_is_not_marked_yet(course):
+    words = {"de": "noch nicht bewertet / 4", "en": "not marked yet / 4"}
+    for one in MOODLE:
+        if one.points is not None:
+            assert (words[one.language] in page_of(course, one)) == (WAITS in one.notes), one.who
 
 
 def test_a_script_in_an_answer_is_only_text(course):
