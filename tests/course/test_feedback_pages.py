@@ -70,6 +70,30 @@ def test_points_are_written_as_the_language_does(course, tmp_path):
     assert "gesagt" in comment.text and comment.find("math") and not comment.find("script")
 
 
+WAITS = {"en": "not marked yet", "de": "noch nicht bewertet", "sv": "inte bedömt än"}
+
+
+@pytest.mark.parametrize("language", WAITS)
+def test_an_answer_that_waits_for_the_teacher_has_no_points_which_is_not_the_same_as_none(course, language):
+    assignment = f"01_layernorm-{language}"
+    small.submit(course, "ada", small.answered(small.released(course, language), judgement="Mine."), assignment)
+    grade_submissions.grade(course)
+    page = BeautifulSoup(small.feedback(course, "ada", assignment), "html.parser").text
+    assert f"{WAITS[language]} / 4" in page and "0 / 4" not in page and page.count(WAITS[language]) == 3
+    small.give(course, "ada", 0, "", assignment)
+    grade_submissions.grade(course)
+    page = BeautifulSoup(small.feedback(course, "ada", assignment), "html.parser").text
+    assert "0 / 4" in page and WAITS[language] not in page
+
+
+def test_what_a_check_says_stands_there_without_the_name_of_an_error(course):
+    code = "class NotRight(AssertionError):\n    pass\ndef double(x):\n    raise NotRight('Not quite.')"
+    small.submit(course, "ada", small.answered(small.released(course), double=code))
+    grade_submissions.grade(course)
+    page = BeautifulSoup(small.feedback(course, "ada"), "html.parser").text
+    assert "Not quite." in page and "NotRight: " not in page
+
+
 def test_attempts_have_pages_of_their_own(course):
     small.submit(course, "ada~2", small.answered(small.released(course, "sv")), "01_layernorm-sv")
     grade_submissions.grade(course)

@@ -54,7 +54,42 @@ def test_checks_cannot_be_replaced(graded):
 def test_an_endless_loop_says_that_it_was_stopped_and_nothing_else(graded):
     """Also in the check, which calls it and has points to lose."""
     page = next((graded[0] / "feedback" / "loop").rglob("*.html")).read_text(encoding="utf8")
-    assert "KeyboardInterrupt" not in page and page.count("CellTimeoutError: stopped after 5 s") == 1
+    assert "KeyboardInterrupt" not in page and page.count("nach 5 Sekunden angehalten") == 1
+
+
+IN_GERMAN = """def double(x):
+    open("/etc/somewhere", "w")
+!pip install something
+import socket
+try:
+    socket.create_connection(("127.0.0.1", 1))
+except PermissionError as error:
+    print(error)
+from helpers import language
+try:
+    language.say = print
+except AttributeError as error:
+    print(error)
+input("?")"""
+
+
+def test_what_grading_itself_says_is_in_the_language_of_the_assignment(course):
+    ending = "import os\nos._exit(1)"
+    answers = small.answered(small.released(course, "de"), double=IN_GERMAN, square=ending)
+    small.submit(course, "ada", answers, "01_layernorm-de")
+    grade_submissions.grade(course)
+    page = small.feedback(course, "ada", "01_layernorm-de")
+    for german in (
+        "außerhalb des Ordners",
+        "beim Bewerten nicht ausgeführt: pip install something",
+        "beim Bewerten nicht erlaubt",
+        "darf beim Bewerten nicht geändert werden",
+        "kann niemand auf input() antworten",
+        "hat Python beendet",
+    ):
+        assert german in page, german
+    for english in ("while answers are graded", "ended the kernel", "raw_input", "DeadKernelError"):
+        assert english not in page, english
 
 
 def test_an_interrupt_that_a_student_raises_stays_an_error(course, tmp_path):

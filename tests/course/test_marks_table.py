@@ -28,6 +28,13 @@ def test_names_and_notes_become_no_formulas_either(course):
     assert small.scores(course)["'=HYPERLINK(1)"] == ["-0.5", "-0.5", "'+cmd"]
 
 
+def test_the_rows_stand_in_the_order_of_the_alphabet_whether_names_have_capitals_or_not():
+    table = marks_table.Table({"01_layernorm": 9.0})
+    for student in ("Zoe", "adam", "Bo", "Adam", "de_Boer", "@di"):
+        table.score(student, "01_layernorm-en", 1)
+    assert [row[0] for row in table.rows()] == ["@di", "Adam", "adam", "Bo", "de_Boer", "Zoe"]
+
+
 @pytest.mark.parametrize(
     "languages, expected",
     [

@@ -362,3 +362,22 @@ def test_a_lost_record_costs_nothing(course, tmp_path):
 def test_the_report_says_whose_each_file_is(course, tmp_path):
     report = hand_in(course, tmp_path / "in", moodle("Anna Svensson", 123456), f"bo/{FILE}")
     assert [re.search(r": (\S+), 01_layernorm-en", line)[1] for line in report] == ["Anna_Svensson", "bo"]
+
+
+def test_once_names_csv_has_decided_no_doubt_is_left(course, tmp_path):
+    places = [f"Müller Åsa/{FILE}", f"Müller Åsa (2)/{FILE}"]
+    hand_in(course, tmp_path / "in", *places)
+    (course / "names.csv").write_text("Müller Åsa (2),Ulrik Müller\n", encoding="utf8")
+    report = hand_in(course, tmp_path / "in", *places)
+    assert students(course) == ["Müller_Åsa", "Ulrik_Müller"]
+    assert not [line for line in report if "perhaps one person" in line]
+    assert course_folder.repairs_of(course, "Müller_Åsa", ASSIGNMENT) == []
+    assert course_folder.repairs_of(course, "Ulrik_Müller", ASSIGNMENT) == []
+
+
+def test_of_three_of_one_name_the_two_that_names_csv_does_not_decide_stay_in_doubt(course, tmp_path):
+    places = [f"Müller Åsa/{FILE}", f"Müller Åsa (2)/{FILE}", f"Müller Åsa (3)/{FILE}"]
+    (course / "names.csv").write_text("Müller Åsa (2),Ulrik Müller\n", encoding="utf8")
+    report = hand_in(course, tmp_path / "in", *places)
+    told = [line for line in report if "perhaps one person" in line]
+    assert len(told) == 1 and "Müller_Åsa_3" in told[0] and "Ulrik" not in told[0]

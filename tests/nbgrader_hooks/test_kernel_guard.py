@@ -1,5 +1,7 @@
 """The guard of the grading kernel keeps the helpers as they are and lets honest code import them as anywhere."""
 
+import json
+import os
 from pathlib import Path
 
 import nbformat
@@ -7,6 +9,7 @@ import pytest
 from nbclient import NotebookClient
 
 import helpers
+from course.nbgrader_hooks.labels import labels_of
 
 GUARD = next(Path(helpers.__file__).parents[1].joinpath("tools").rglob("kernel_guard.py"))
 
@@ -25,7 +28,7 @@ def graded(tmp_path):
             extra_arguments=[f"--IPKernelApp.exec_files={GUARD}"],
             resources={"metadata": {"path": str(tmp_path)}},
         )
-        client.execute()
+        client.execute(env=os.environ | {"GUARD_WORDS": json.dumps(labels_of("01_layernorm-en"))})
         return ["".join(out.get("text", out.get("ename", "")) for out in cell.outputs) for cell in notebook.cells]
 
     return run

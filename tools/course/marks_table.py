@@ -78,6 +78,11 @@ def remarks_on_waiting(grades, earlier):
     return (["a written answer waits"] if plain_answer_waits else []) + remarks
 
 
+def in_alphabet(name):
+    """Return what a name is sorted by."""
+    return name.casefold(), name
+
+
 class Table:
     """The rows of the table while they are gathered.
 
@@ -104,9 +109,12 @@ class Table:
         return ["student", *lessons, f"total /{sum(self.most.values()):g}", "note"]
 
     def rows(self):
-        """Return a row a student: the name, for each lesson the points or None, their sum, and the note."""
+        """Return a row a student: the name, for each lesson the points or None, their sum, and the note.
+
+        They are in the order of the names, capitals aside."""
         rows = []
-        for person, notes in sorted(self.notes.items()):
+        for person in sorted(self.notes, key=in_alphabet):
+            notes = self.notes[person]
             points = {}
             for lesson, attempts in self.scores.get(person, {}).items():
                 best = max(attempts, key=attempts.get)

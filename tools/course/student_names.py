@@ -275,7 +275,8 @@ class People:
                 continue
             for key in undecided:
                 self.names[key] = self.free_name(key, owners, marked=len(keys) > 1)
-            names = list(dict.fromkeys(self.names[key] for key in keys))
+            # whom names.csv decides is no longer in doubt
+            names = list(dict.fromkeys(self.names[key] for key in undecided))
             if len(names) > 1:
                 self.apart.append(names)
 

@@ -8,6 +8,7 @@ A course's nbgrader_config.py loads this folder by its path, so these files impo
     sanitising.py       what a student wrote, without anything that acts in a browser
     hidden_checks.py    feedback that does not give the hidden checks away
     feedback_pages.py   the pages that students get back
+    labels.py           the words on them, in the assignment's language
 """
 
 from nbgrader.converters import Autograde, GenerateAssignment, GenerateFeedback
@@ -15,7 +16,7 @@ from nbgrader.preprocessors import ClearSolutions, Execute
 
 from .answer_digests import RecordAnswers
 from .execution import GUARD, PROJECT, DropWarnings, ExecuteApart
-from .feedback_pages import TEMPLATES, FeedbackPage, WordsOfTheCourse
+from .feedback_pages import TEMPLATES, FeedbackPage, Waiting, WordsOfTheCourse
 from .handing_out import TEXT_STUBS, TextStubs
 from .hidden_checks import HideChecks, is_check
 from .sanitising import Sanitise
@@ -49,6 +50,11 @@ def configure(c, course):
 
     c.HTMLExporter.preprocessors = [Sanitise]  # also when the formgrader shows what was graded before this step existed
     c.GenerateFeedback.exporter_class = FeedbackPage
-    c.GenerateFeedback.preprocessors = [HideChecks, *GenerateFeedback.preprocessors.default(), WordsOfTheCourse]
+    c.GenerateFeedback.preprocessors = [
+        HideChecks,
+        *GenerateFeedback.preprocessors.default(),
+        Waiting,
+        WordsOfTheCourse,
+    ]
     c.FeedbackPage.template_name = "feedback_page"
     c.FeedbackPage.extra_template_basedirs = [str(TEMPLATES)]

@@ -1,5 +1,6 @@
 """How the cells of a submission run: in a kernel of their own, in an empty folder, watched by kernel_guard.py."""
 
+import json
 import os
 import re
 import sys
@@ -15,6 +16,7 @@ from nbgrader.utils import is_grade
 from traitlets import Integer
 
 from .hidden_checks import is_check
+from .labels import labels_of
 
 PROJECT = Path(__file__).resolve().parents[2]
 GUARD = Path(__file__).with_name("kernel_guard.py")
@@ -54,12 +56,9 @@ class ExecuteApart(Execute):
     most_restarts = Integer(4, help="kernels that a notebook may end or block").tag(config=True)
 
     def preprocess(self, nb, resources):
-        message = f"stopped after {self.timeout} s"
-        self.error_on_timeout = {
-            "ename": "CellTimeoutError",
-            "evalue": message,
-            "traceback": [f"CellTimeoutError: {message}"],
-        }
+        self.labels = labels_of(resources["nbgrader"]["assignment"])
+        message = self.labels["stopped"].format(seconds=self.timeout)
+        self.error_on_timeout = {"ename": "CellTimeoutError", "evalue": message, "traceback": [message]}
         self.ending = set()  # the indices of the cells that ended a kernel
         self.written = {}  # index of a cell → characters of its output
         while True:
@@ -75,7 +74,7 @@ class ExecuteApart(Execute):
         self.at = index
         self.written[index] = 0
         if index in self.ending:
-            message = "this cell ended the kernel or could not be interrupted"
+            message = self.labels["ended"]
             cell.outputs = [new_output("error", ename="DeadKernelError", evalue=message, traceback=[message])]
             return cell, resources
         # a check stays out of In and the history, from which a later cell could print it
@@ -83,11 +82,18 @@ class ExecuteApart(Execute):
         names = [output.get("ename") for output in cell.get("outputs", [])]
         if "CellTimeoutError" in names:  # it was interrupted for that
             cell.outputs = [output for output, name in zip(cell.outputs, names) if name != "KeyboardInterrupt"]
+        for output, name in zip(cell.get("outputs", []), names):
+            if name == "StdinNotImplementedError":
+                output.evalue = self.labels["no_input"]
+                output.traceback = [f"input(): {self.labels['no_input']}"]
         return cell, resources
 
     def setup_kernel(self, **kwargs):
         hidden = os.pathsep.join(str(folder) for folder in not_to_be_read(os.getcwd()))  # nbgrader is in the course
-        environment = kernel_environment(self.room) | {"GUARD_HIDDEN": hidden}
+        environment = kernel_environment(self.room) | {
+            "GUARD_HIDDEN": hidden,
+            "GUARD_WORDS": json.dumps(self.labels),
+        }
         return super().setup_kernel(**kwargs | {"cwd": self.room, "env": environment})
 
     def output(self, outs, msg, display_id, cell_index):

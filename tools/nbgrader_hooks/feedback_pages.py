@@ -1,25 +1,21 @@
 """The page of feedback that a student gets back: in the course's language, for a phone as well, without a network."""
 
-import tomllib
 from pathlib import Path
 
 from jinja2 import pass_context
 from nbconvert.exporters import HTMLExporter
+from nbgrader.api import Gradebook
 from nbgrader.preprocessors import NbGraderPreprocessor
+from nbgrader.utils import is_grade
 
 from .handing_out import language_of
+from .labels import labels_of
 from .sanitising import html_of
 
 TEMPLATES = Path(__file__).with_name("templates")
-LABELS = tomllib.loads(Path(__file__).with_name("labels.toml").read_text(encoding="utf8"))
 NO_RESPONSE = "No response."  # what nbgrader writes as its own comment
 BARS = ("nav-top", "nav-bottom")  # the ids of the cells with links to other notebooks
 ATTEMPT = "~"  # ada~2 is Ada's second attempt
-
-
-def labels_of(assignment):
-    """Return the words of an assignment's language, name → text."""
-    return LABELS.get(language_of(assignment), LABELS["en"])
 
 
 def number(value, assignment):
@@ -64,6 +60,23 @@ class WordsOfTheCourse(NbGraderPreprocessor):
                 if kind in output.get("data", {}):
                     output.metadata.setdefault(kind, {}).setdefault("alt", self.labels["picture"])
         return cell, resources
+
+
+class Waiting(NbGraderPreprocessor):
+    """Notes which answers wait for the teacher: they have no points yet, which is another thing than 0 points."""
+
+    def preprocess(self, nb, resources):
+        names = resources["nbgrader"]
+        names["some_wait"] = False
+        with Gradebook(names["db_url"]) as gradebook:
+            for cell in nb.cells:
+                if is_grade(cell):
+                    name = cell.metadata.nbgrader["grade_id"]
+                    grade = gradebook.find_grade(name, names["notebook"], names["assignment"], names["student"])
+                    waits = grade.needs_manual_grade and grade.manual_score is None
+                    cell.metadata.nbgrader["waits"] = waits
+                    names["some_wait"] = names["some_wait"] or waits
+        return nb, resources
 
 
 class FeedbackPage(HTMLExporter):

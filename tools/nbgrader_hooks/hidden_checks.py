@@ -6,6 +6,7 @@ import re
 from nbgrader.preprocessors import ClearHiddenTests
 from nbgrader.utils import is_grade, is_solution
 
+SENTENCES = ("NotRight", "CellTimeoutError", "DeadKernelError")  # errors that are a sentence to the student
 SHORTEST = 8  # characters of a hidden line that is looked for in outputs; shorter ones stand everywhere
 
 
@@ -43,6 +44,13 @@ def scrub(values, lines):
             values[key] = without_lines(value, lines)
 
 
+def sentence_of(output):
+    """Return what an error of a check says, without the name that our own kinds of error have in Python."""
+    if output.ename in SENTENCES:
+        return output.evalue
+    return f"{output.ename}: {output.evalue}"
+
+
 class HideChecks(ClearHiddenTests):
     """For the feedback: takes the hidden tests out of the checks and out of whatever the cells printed."""
 
@@ -51,7 +59,7 @@ class HideChecks(ClearHiddenTests):
         for cell in nb.cells:
             for output in cell.get("outputs", []):
                 if output.output_type == "error" and is_check(cell):
-                    output.traceback = [f"{output.ename}: {output.evalue}"]
+                    output.traceback = [sentence_of(output)]
                 scrub(output, lines)
         return super().preprocess(nb, resources)
 

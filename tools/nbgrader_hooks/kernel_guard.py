@@ -1,5 +1,6 @@
 """Runs in the grading kernel before a student's code; the course's nbgrader_config.py names it to the kernel.
 
+In the environment stand GUARD_HIDDEN, the folders that are not to be read, and GUARD_WORDS, what it says to students.
 It keeps code from writing outside the kernel's own folder, from reading the course and the solutions, from
 starting programs and from the network, and keeps the checks from being replaced. An audit hook cannot be
 taken away again, but it is no wall: code that sets out to break it, with ctypes for example, can.
@@ -7,6 +8,7 @@ taken away again, but it is no wall: code that sets out to break it, with ctypes
 
 
 def guard():
+    import json
     import os
     import sys
     from types import ModuleType
@@ -15,6 +17,7 @@ def guard():
     fsdecode, readlink, nowhere = os.fsdecode, os.readlink, (os.devnull, ":memory:")
     own = real(os.getcwd())
     hidden = tuple(real(path) for path in os.environ.pop("GUARD_HIDDEN", "").split(os.pathsep) if path)
+    words = json.loads(os.environ.pop("GUARD_WORDS"))
     writing = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
     changing = {f"os.{name}" for name in "remove rename rmdir mkdir link symlink truncate chmod chown utime".split()}
     changing |= {"sqlite3.connect"}
@@ -37,20 +40,20 @@ def guard():
                 return
             found = place(path, -1)
             if any(inside(found, folder) for folder in hidden):
-                raise PermissionError(f"{path} is not to be read while answers are graded")
+                raise PermissionError(words["not_read"].format(path=path))
             if flags & writing and path not in nowhere and not inside(found, own):
-                raise PermissionError(f"{path} is outside of the folder in which answers are graded")
+                raise PermissionError(words["outside"].format(path=path))
         elif event in looking:
             if any(inside(place(args[0] or ".", args[0]), folder) for folder in hidden):
-                raise PermissionError(f"{args[0]} is not to be read while answers are graded")
+                raise PermissionError(words["not_read"].format(path=args[0]))
         elif event in changing:
             numbers = [arg for arg in args if isinstance(arg, int) and event != "os.truncate"]
             folder = numbers[-1] if numbers else -1
             for path in args:
                 if isinstance(path, (str, bytes)) and path not in nowhere and not inside(place(path, folder), own):
-                    raise PermissionError(f"{path} is outside of the folder in which answers are graded")
+                    raise PermissionError(words["outside"].format(path=path))
         elif event in forbidden:
-            raise PermissionError(f"{event} is not allowed while answers are graded")
+            raise PermissionError(words["not_allowed"].format(event=event))
 
     modules = sys.modules
     helpers_check = "helpers.activities.check"
@@ -60,11 +63,11 @@ def guard():
             """Refuse, but let `import` give a package the name of a module that it has loaded for the first time."""
             loaded = type(value) in (ModuleType, Frozen) and modules.get(f"{self.__name__}.{name}") is value
             if not loaded or name in vars(self):
-                raise AttributeError(f"{self.__name__}.{name} is not to be changed while answers are graded")
+                raise AttributeError(words["not_changed"].format(name=f"{self.__name__}.{name}"))
             super().__setattr__(name, value)
 
         def __delattr__(self, name):
-            raise AttributeError(f"{self.__name__}.{name} is not to be changed while answers are graded")
+            raise AttributeError(words["not_changed"].format(name=f"{self.__name__}.{name}"))
 
     shell = get_ipython()  # noqa: F821
     checks = {}  # the names under which cells know the checks, and what they mean
@@ -90,10 +93,13 @@ def guard():
 
     def only_harmless(event, function):
         if event not in ("post_execute", "shell_initialized"):  # the others are told the source of a cell
-            raise PermissionError(f"{event} is not to be listened to while answers are graded")
+            raise PermissionError(words["not_allowed"].format(event=event))
         register(event, function)
 
-    shell.system = lambda command: print(f"not run while answers are graded: {command}")  # !command and %pip
+    def not_run(command):
+        print(words["not_run"].format(command=command))
+
+    shell.system = not_run  # !command and %pip
     register("post_run_cell", freeze)
     register("pre_run_cell", restore)
     shell.events.register = only_harmless
