@@ -1,6 +1,7 @@
 """What every test starts from."""
 
 import os
+import re
 import shutil
 import socket
 from pathlib import Path
@@ -13,6 +14,29 @@ from helpers import language
 # threads of two processes wait for one another, many times as long
 os.environ["OMP_NUM_THREADS"] = "1"
 torch.set_num_threads(1)
+
+
+# what takes minutes, or a network, or a program of its own: left out unless -m names it
+ON_REQUEST = ("full_size", "jupyterhub", "network", "whole_class")
+# fixtures that take many seconds to make
+COSTLY_FIXTURES = {"graded", "site"}
+
+
+def pytest_collection_modifyitems(config, items):
+    """Mark what is slow by its fixtures, leave out what runs on request only, and let the slow files start first.
+
+    Two processes share the files; a long one that starts last would be waited for.
+    """
+    for item in items:
+        if COSTLY_FIXTURES.intersection(item.fixturenames):
+            item.add_marker("slow")
+    named = set(re.findall(r"\w+", config.option.markexpr or ""))
+    left_out = [marker for marker in ON_REQUEST if marker not in named]
+    dropped = [item for item in items if any(item.get_closest_marker(marker) for marker in left_out)]
+    config.hook.pytest_deselected(items=dropped)
+    kept = [item for item in items if item not in dropped]
+    slow_files = {item.path for item in kept if item.get_closest_marker("slow")}
+    items[:] = sorted(kept, key=lambda item: item.path not in slow_files)
 
 
 @pytest.fixture(autouse=True)

@@ -465,14 +465,19 @@ def test_a_norm_is_itself_again_after_an_answer_that_fails_or_never_ends(monkeyp
 
 
 def test_a_task_that_does_not_rule_a_norm_out_takes_it():
-    answer = lambda x, gamma, eps: F.rms_norm(x, x.shape[-1:], gamma, eps)
+    def answer(x, gamma, eps):
+        return F.rms_norm(x, x.shape[-1:], gamma, eps)
+
     assert verdict("rms-norm-half", answer) == say("check.right")
 
 
 @pytest.mark.parametrize("reader", LANGUAGES)
 def test_a_mean_without_its_axis_gets_a_hint(reader):
     language.use(reader)
-    answer = lambda x, gamma, beta, eps: gamma * (x - x.mean(-1)) / (x.var(-1, correction=0) + eps).sqrt() + beta
+
+    def answer(x, gamma, beta, eps):
+        return gamma * (x - x.mean(-1)) / (x.var(-1, correction=0) + eps).sqrt() + beta
+
     start, end = say("check.keepdim", error="|").split("|")
     assert verdict("layer-norm", answer).startswith(start) and verdict("layer-norm", answer).endswith(end)
     assert "keepdim" not in verdict("layer-norm", lambda **_: 1 / 0)

@@ -6,7 +6,8 @@ from tests.support import browser
 
 
 def test_a_reader_sees_the_card_and_not_its_data(tmp_path):
-    code = "from helpers import language\nfrom helpers.activities import claims\nlanguage.use('sv')\nclaims.check('off-by-one', 12)"
+    imports = "from helpers import language\nfrom helpers.activities import claims\n"
+    code = imports + "language.use('sv')\nclaims.check('off-by-one', 12)"
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
     notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
     root = tmp_path / "root"

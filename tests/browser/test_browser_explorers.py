@@ -145,8 +145,8 @@ def test_restart_and_run_again(lab):
         notebook.page.get_by_role("button", name="Confirm Kernel Restart").click()
         notebook.page.wait_for_function("document.querySelectorAll('.jupyter-widgets input[type=radio]').length > 3")
         notebook.wait_until_idle()
-        box = notebook.page.locator(".jupyter-widgets.widget-vbox").last
-        assert not box.get_by_label("RMS", exact=True).is_checked()
-        before = alt(box)
-        box.get_by_label("RMS", exact=True).check()
-        wait_for_another(box, before)
+        again = notebook.page.locator(".jupyter-widgets.widget-vbox").last
+        assert not again.get_by_label("RMS", exact=True).is_checked()
+        before = alt(again)
+        again.get_by_label("RMS", exact=True).check()
+        wait_for_another(again, before)

@@ -17,7 +17,8 @@ PATHS = [path.relative_to(ROOT) for path in layout.all_notebooks()]
 OURS = ".jp-OutputArea, .jp-RenderedMarkdown"  # what the lessons put on the page; the rest is JupyterLab's own
 
 CUT = """() => [...document.querySelectorAll(".jp-OutputArea *, .jp-RenderedMarkdown *")].filter(element => {
-  if (element.tagName === "INPUT" || element.closest("mjx-assistive-mml")) return false;  // typed text; for screen readers
+  // typed text; for screen readers
+  if (element.tagName === "INPUT" || element.closest("mjx-assistive-mml")) return false;
   if (element.matches(".answers .widget-radio-box label")) {  // the button stands before the first line of its text
     const [text, button] = [element, element.querySelector("input")].map(part => part.getBoundingClientRect());
     if (text.width && (button.left > text.left + 9 || button.top > text.top + 9)) return true;

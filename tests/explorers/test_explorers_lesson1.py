@@ -73,7 +73,10 @@ def test_the_output_is_torchs(shift, scale, outlier):
 
 def test_shift_and_scale_leave_the_output_alone_until_the_variance_is_near_epsilon():
     explorer = explorers.layer_norm_steps()
-    output = lambda **state: put(explorer, **state).rsplit(":", 1)[1]
+
+    def output(**state):
+        return put(explorer, **state).rsplit(":", 1)[1]
+
     usual = output()
     for shift, scale in itertools.product(steps(explorer.controls["shift"]), (0.1, 1, 10, 100)):
         assert output(shift=shift, scale=scale) == usual

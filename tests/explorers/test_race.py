@@ -1,4 +1,6 @@
-"""The warmup race and the placement explorer: every choice has a picture, a live run can be stopped, the last state wins."""
+"""The warmup race and the placement explorer.
+
+Every choice has a picture, a live run can be stopped, and the last state wins."""
 
 import itertools
 import time

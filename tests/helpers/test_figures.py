@@ -93,7 +93,7 @@ def test_every_label_of_a_vertical_axis_fits_beside_it(shown, lang):
         figure = shown.pop().figure
         FigureCanvasAgg(figure).draw()
         box = figure.axes[0].yaxis.label.get_window_extent()
-        assert 0 <= box.y0 and box.y1 <= figure.bbox.y1, key
+        assert box.y0 >= 0 and box.y1 <= figure.bbox.y1, key
 
 
 def test_picture_escapes_its_text():

@@ -1,5 +1,6 @@
-"""The folder binder/: the Dockerfile that repo2docker makes of it, its scripts in an environment of its own, and a lesson
-under Binder's limits. Small random weights on a hub on loopback stand in for the checkpoints."""
+"""The folder binder/: its Dockerfile, its scripts in an environment of their own, and a lesson under Binder's limits.
+
+Small random weights on a hub on loopback stand in for the checkpoints."""
 
 import json
 import os

@@ -307,7 +307,7 @@ FAULTS = {
     "claim": (
         card_text("claim", "Den krymper."),
         f"{SV}#picture",
-        "grows has changed in helpers/activities/claims.toml (claim: Den växer.); run it: python tools/notebooks.py run",
+        "grows has changed in helpers/activities/claims.toml (claim: Den växer.); run it: python tools/notebooks.py",
     ),
     "verdict": (
         card(verdict="false"),

@@ -1,4 +1,4 @@
-"""A student's own model: in `models.load` and in the explorer of the stream, as an object and by its name on the hub."""
+"""A student's own model in `models.load` and in the explorer of the stream, as an object and by its name on the hub."""
 
 import doctest
 import json

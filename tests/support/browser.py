@@ -95,7 +95,8 @@ class Notebook:
         self.menu("Run", "Run All Cells")
         self.page.wait_for_function(
             """() => {
-              const code = jupyterapp.shell.currentWidget.content.widgets.map(cell => cell.model).filter(m => m.type === "code")
+              const cells = jupyterapp.shell.currentWidget.content.widgets
+              const code = cells.map(cell => cell.model).filter(model => model.type === "code")
               const failed = code.some(model => model.outputs.toJSON().some(output => output.output_type === "error"))
               return failed || code.every(model => model.executionCount !== null && model.executionState === "idle")
             }""",

@@ -178,7 +178,10 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _write(path, model, masks):
-    """Write config.json and model.safetensors as the hub's old checkpoints have them: no prefix, and the masks stored."""
+    """Write config.json and model.safetensors as the hub's old checkpoints have them.
+
+    The names of the tensors have no prefix, and the masks are stored.
+    """
     path.mkdir(parents=True, exist_ok=True)
     config, state = model.config, {}
     for name, tensor in model.transformer.state_dict().items():
@@ -236,7 +239,10 @@ def make_gpt1_folder(path, small=True, seed=0, layers=2):
 
 
 def make_llama_folder(path):
-    """Write a repository folder with a Llama of two blocks of random weights and a byte-level tokenizer; return the path."""
+    """Write a repository folder with a Llama of two blocks of random weights; return the path.
+
+    The tokenizer is that of `make_gpt2_folder`.
+    """
     from transformers import LlamaConfig, LlamaForCausalLM
 
     path = make_gpt2_folder(path)  # for its tokenizer; the rest is overwritten

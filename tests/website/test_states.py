@@ -15,7 +15,10 @@ def test_every_explorer_of_the_helpers_has_its_steps():
     "source, shown",
     [
         ("explorers.placement()", ("placement", {})),
-        ("from helpers.explorers import race\n\nrace.WarmupRace(kind='pre', rate=1e-4)", ("WarmupRace", {"kind": "pre", "rate": 1e-4})),
+        (
+            "from helpers.explorers import race\n\nrace.WarmupRace(kind='pre', rate=1e-4)",
+            ("WarmupRace", {"kind": "pre", "rate": 1e-4}),
+        ),
         ("explorers.WarmupRace('pre')", ("WarmupRace", {"kind": "pre"})),
         ('explorers.residual_stream("gpt1", "post")', ("residual_stream", {"model": "gpt1", "placement": "post"})),
         ("explorers.layer_norm_steps(10, outlier=5)", ("layer_norm_steps", {"shift": 10, "outlier": 5})),
