@@ -11,6 +11,8 @@ from course import collecting, grade_submissions
 from tests.support import browser
 from tests.support import small_course as small
 
+pytestmark = pytest.mark.usefixtures("quick_grading")
+
 ENGLISH = (
     "Test cell",
     "Score",

@@ -4,9 +4,13 @@ import base64
 import re
 from html import unescape
 
+import pytest
+
 from course import collecting, grade_submissions
 from notebook_files import reading
 from tests.support import small_course as small
+
+pytestmark = pytest.mark.usefixtures("quick_grading")
 
 
 def test_feedback_does_not_show_the_hidden_checks(graded):

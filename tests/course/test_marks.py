@@ -11,6 +11,8 @@ from course import answer_cells, collecting, course_folder, grade_submissions
 from notebook_files import reading
 from tests.support import small_course as small
 
+pytestmark = pytest.mark.usefixtures("quick_grading")
+
 
 @pytest.fixture
 def right(graded, tmp_path):

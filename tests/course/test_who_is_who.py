@@ -9,6 +9,8 @@ import classroom
 from course import collecting, course_folder, renaming, student_names
 from tests.support import small_course as small
 
+pytestmark = pytest.mark.usefixtures("quick_grading")
+
 LESSON = small.LESSON
 ASSIGNMENT = f"{LESSON}-en"
 FILE = f"{LESSON}.ipynb"
