@@ -30,7 +30,7 @@ def double(x):
 
 
 @pytest.fixture(scope="module")
-def attacked(made, tmp_path_factory):
+def attacked(made, grading_server, tmp_path_factory):
     """Return a graded course in which students attack, and what each had before anybody looked at it."""
     folder = tmp_path_factory.mktemp("attacked")
     course = Path(shutil.copytree(made / "course", folder / "course")).resolve()
@@ -45,7 +45,9 @@ def attacked(made, tmp_path_factory):
         small.cell(notebook, "judgement").attachments = {"dot.png": {"image/png": PICTURE}}
         small.put(notebook, folder, "in", student, "a.ipynb")
     collecting.collect(course, [folder / "in"])
-    report, good = grade_submissions.grade(course)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(grade_submissions, "grade_apart", grading_server)
+        report, good = grade_submissions.grade(course)
     assert good, report
     (folder / "config").mkdir()
     return course, folder / "config", scores(course)

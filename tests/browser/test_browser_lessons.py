@@ -1,8 +1,12 @@
-"""Every lesson and assignment of every language in JupyterLab: Run All, accessibility in both themes, saving."""
+"""Every lesson of every language in JupyterLab: Run All, accessibility in both themes, saving.
 
+The assignments and their solutions, too, each in one language."""
+
+import itertools
 import json
 import re
 import shutil
+from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -13,7 +17,8 @@ from notebook_files import layout
 from tests.support import browser
 
 ROOT = layout.ROOT
-PATHS = [path.relative_to(ROOT) for path in layout.all_notebooks()]
+ALL = [path.relative_to(ROOT) for path in layout.all_notebooks()]
+LESSONS = [path for path in ALL if path.parent.name not in ("assignments", "solutions")]
 OURS = ".jp-OutputArea, .jp-RenderedMarkdown"  # what the lessons put on the page; the rest is JupyterLab's own
 
 CUT = """() => [...document.querySelectorAll(".jp-OutputArea *, .jp-RenderedMarkdown *")].filter(element => {
@@ -27,6 +32,15 @@ CUT = """() => [...document.querySelectorAll(".jp-OutputArea *, .jp-RenderedMark
   return element.scrollWidth > element.clientWidth + 2 && getComputedStyle(element).overflowX.match(/hidden|clip/);
 }).map(element => element.outerHTML.slice(0, 200))"""  # texts that are cut; what is wide may only be scrolled
 
+
+def in_turn(folder, first):
+    """Return the notebooks of a folder, each in one language, the languages in turn; their code is the same in all."""
+    english = [path for path in ALL if path.parent.name == folder and path.parts[1] == "en"]
+    turns = itertools.islice(itertools.cycle(layout.LANGUAGES), first, None)
+    return [Path("notebooks", lang, folder, path.name) for path, lang in zip(english, turns)]
+
+
+PATHS = [*LESSONS, *in_turn("assignments", 1), *in_turn("solutions", 2)]
 ARROWS = "lists => lists.map(list => getComputedStyle(list).backgroundImage)"
 
 
@@ -45,11 +59,18 @@ def lab(tmp_path_factory):
         yield root, address
 
 
-@pytest.fixture
-def page():
-    """A page of its own, so that no notebook suffers from those before it, and the errors of its console."""
-    with browser.page() as opened:
+@pytest.fixture(scope="module")
+def window():
+    with browser.window() as opened:
         yield opened
+
+
+@pytest.fixture
+def page(window):
+    """A page of its own, so that no notebook suffers from those before it, and the errors of its console."""
+    opened, errors = browser.new_page(window)
+    yield opened, errors
+    opened.close()
 
 
 def violations(page):

@@ -32,14 +32,16 @@ def double(x):
 
 
 @pytest.fixture(scope="module")
-def pages(made, tmp_path_factory):
+def pages(made, grading_server, tmp_path_factory):
     """Return language → page of feedback for a student who wrote nothing at the last question, and its file's name."""
     folder = tmp_path_factory.mktemp("pages")
     course = Path(shutil.copytree(made / "course", folder / "course"))
     for language in WORDS:
         notebook = small.answered(small.released(course, language), double=DISPLAY)
         small.submit(course, "Anna_Svensson", notebook, f"01_layernorm-{language}")
-    grade_submissions.grade(course)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(grade_submissions, "grade_apart", grading_server)
+        grade_submissions.grade(course)
     found = {}
     for language in WORDS:
         file = next((course / "feedback" / "Anna_Svensson" / f"01_layernorm-{language}").glob("*.html"))

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import threading
 import time
+import types
 from pathlib import Path
 
 import pytest

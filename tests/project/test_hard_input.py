@@ -9,7 +9,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import nbformat
 import numpy as np
 import pytest
 import torch
@@ -23,7 +22,6 @@ from helpers.activities import predict as predictions
 from helpers.explorers import race
 from helpers.language import LANGUAGES, catalogue, say
 from tests.activities.test_checks import verdict
-from tests.support import browser
 
 TOOLS = Path(__file__).parents[2] / "tools"
 READERS = pytest.mark.parametrize("reader", LANGUAGES)
@@ -414,35 +412,3 @@ def test_the_tools_can_write_to_a_terminal_that_knows_ascii_only():
     env = os.environ | {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONPATH": str(TOOLS)}
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, check=True, timeout=120)
     assert done.stdout.decode() == "\\u201c\\xe4\\u201d\n"
-
-
-# the browser
-
-
-def test_arrow_keys_do_not_leave_a_question_in_the_browser(tmp_path):
-    """At the last option, the arrow key went on to the next question, and predicted there."""
-    cells = [
-        "from helpers.activities.predict import predict",
-        "predict('growth', 99, (3, 25, 75))",
-        "predict('post', 1, (0.5, 2.5))",
-    ]
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
-    notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
-    root, config = tmp_path / "root", tmp_path / "config"
-    root.mkdir(), config.mkdir()
-    nbformat.write(notebook, root / "two.ipynb")
-    with browser.lab(root, config) as address, browser.page() as (page, errors):
-        browser.Notebook(page, address, "two.ipynb").run_all()
-        first, second = (page.locator(".widget-radio").nth(index) for index in (0, 1))
-        second.wait_for()
-
-        def chosen(group):
-            return group.locator("input").evaluate_all("all => all.map(one => one.checked).indexOf(true)")
-
-        first.locator("input").first.focus()
-        for key, last in (("ArrowDown", 4), ("ArrowRight", 4), ("ArrowUp", 0), ("ArrowLeft", 0)):
-            for _ in range(6):
-                page.keyboard.press(key)
-            assert (chosen(first), chosen(second)) == (last, -1), key
-        page.wait_for_timeout(500)
-        assert json.loads((root / "predictions.json").read_text()).keys() == {"growth"} and errors == []
