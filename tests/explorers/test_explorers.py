@@ -36,8 +36,7 @@ def drawn_lines(explorer):
     return axes.lines
 
 
-@pytest.mark.parametrize("lang", language.LANGUAGES)
-@pytest.mark.parametrize("model", models.BUNDLED)
+@pytest.mark.parametrize(("model", "lang"), list(zip(models.BUNDLED, itertools.cycle(language.LANGUAGES))))
 def test_every_combination_of_options_gives_a_picture_and_its_text(model, lang):
     language.use(lang)
     explorer = explorers.residual_stream(model, prompt=SHORT)
