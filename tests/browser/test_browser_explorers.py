@@ -9,6 +9,8 @@ import pytest
 from notebook_files import layout
 from tests.support import browser
 
+pytestmark = pytest.mark.slow
+
 LISTS = (("01_layernorm", "explorer", 3), ("02_rmsnorm", "explorer", 2), ("03_placement", "explorer", 3))
 
 

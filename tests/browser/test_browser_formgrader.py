@@ -13,6 +13,8 @@ from notebook_files import reading
 from tests.support import browser, formgrader
 from tests.support import small_course as small
 
+pytestmark = pytest.mark.slow
+
 PICTURE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 SHOWN = f"Read me: $x^2$ **bold** ![dot](attachment:dot.png) <img alt='own' src='data:image/png;base64,{PICTURE}'>"
 OUTPUTS = """from IPython.display import HTML, SVG, Javascript, Latex, Markdown, display

@@ -16,6 +16,8 @@ from lint import all_findings
 from notebook_files import layout
 from tests.support import browser
 
+pytestmark = pytest.mark.slow
+
 ROOT = layout.ROOT
 ALL = [path.relative_to(ROOT) for path in layout.all_notebooks()]
 LESSONS = [path for path in ALL if path.parent.name not in ("assignments", "solutions")]

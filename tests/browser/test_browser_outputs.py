@@ -8,6 +8,8 @@ import pytest
 from running import execution
 from tests.support import browser
 
+pytestmark = pytest.mark.slow
+
 SETUP = """from helpers import explorers, figures, language
 from helpers.activities import claims
 from helpers.activities.predict import predict

@@ -36,6 +36,7 @@ def drawn_lines(explorer):
     return axes.lines
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "lang"), list(zip(models.BUNDLED, itertools.cycle(language.LANGUAGES))))
 def test_every_combination_of_options_gives_a_picture_and_its_text(model, lang):
     language.use(lang)

@@ -42,6 +42,8 @@ def test_every_choice_of_the_race_has_a_picture_and_a_text_of_its_own(reader):
     language.use(reader)
     racer, seen = race.WarmupRace(), set()
     options = [[value for _, value in control.options] for control in racer.controls.values()]
+    if reader != "en":  # the words are those of the kinds; the numbers are written the same everywhere
+        options = [options[0], *([values[0], values[-1]] for values in options[1:])]
     for state in itertools.product(*options):
         for control, value in zip(racer.controls.values(), state):
             control.value = value

@@ -18,6 +18,8 @@ import offline
 from notebook_files.layout import LANGUAGES, ROOT
 from tests.support import small_packages
 
+pytestmark = pytest.mark.slow
+
 FOLDERS = ("Kurs Müller (2)", "Övning")
 RUNNING = "{}.{}".format(*sys.version_info)
 VERSIONS = sorted({RUNNING, "3.11", "3.12"})
