@@ -1,5 +1,7 @@
 """What a course hands out: stubs in three languages, and the committed assignments."""
 
+import pytest
+
 from course import course_folder
 from nbgrader_hooks import TEXT_STUBS
 from notebook_files import layout, reading
@@ -33,6 +35,7 @@ def test_release_writes_the_same_twice_and_what_the_course_hands_out(course, tmp
         assert reading.read(path) == small.released(course, language)
 
 
+@pytest.mark.slow
 def test_committed_assignments_are_what_release_makes(tmp_path):
     def texts(root, folder):
         files = (root / "notebooks").glob(f"*/{folder}/*.ipynb")

@@ -62,6 +62,7 @@ def test_a_page_is_in_its_language_and_says_whose_it_is(pages, language):
     assert "No description" not in text
 
 
+@pytest.mark.slow
 def test_points_are_written_as_the_language_does(course, tmp_path):
     notebook = small.answered(small.released(course, "de"), judgement="Meine.")
     collecting.collect(course, [small.put(notebook, tmp_path, "in", "ada.ipynb")])
@@ -74,6 +75,7 @@ def test_points_are_written_as_the_language_does(course, tmp_path):
     assert "gesagt" in comment.text and comment.find("math") and not comment.find("script")
 
 
+@pytest.mark.slow
 def test_attempts_have_pages_of_their_own(course):
     small.submit(course, "ada~2", small.answered(small.released(course, "sv")), "01_layernorm-sv")
     grade_submissions.grade(course)

@@ -22,6 +22,7 @@ def test_feedback_does_not_show_the_hidden_checks(graded):
         assert "== 49" not in text, page
 
 
+@pytest.mark.slow
 def test_hidden_checks_do_not_show_in_pictures_or_html_either(course, tmp_path):
     peek = """def square(x):
     import html, sys
@@ -61,6 +62,7 @@ def test_an_endless_loop_says_that_it_was_stopped_and_nothing_else(graded):
     assert "KeyboardInterrupt" not in page and page.count("CellTimeoutError: stopped after 5 s") == 1
 
 
+@pytest.mark.slow
 def test_an_interrupt_that_a_student_raises_stays_an_error(course, tmp_path):
     notebook = small.answered(small.released(course), double="def double(x):\n    raise KeyboardInterrupt")
     collecting.collect(course, [small.put(notebook, tmp_path, "ada.ipynb")])

@@ -41,6 +41,7 @@ def test_table_says_where_a_written_answer_waits(graded):
     assert "two/01_layernorm-sv counts" in found["two"][2]
 
 
+@pytest.mark.slow
 def test_what_is_graded_and_unchanged_is_not_graded_again(course, tmp_path, monkeypatch):
     done = []
     grade_apart = grade_submissions.grade_apart

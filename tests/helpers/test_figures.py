@@ -82,6 +82,7 @@ def test_colours_have_contrast_on_white():
         assert 1.05 / (luminance(style["color"]) + 0.05) >= 4.5, style["color"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lang", language.LANGUAGES)
 def test_every_label_of_a_vertical_axis_fits_beside_it(shown, lang):
     language.use(lang)

@@ -8,7 +8,6 @@ import resource
 import subprocess
 import sys
 import sysconfig
-import time
 import venv
 from pathlib import Path
 
@@ -107,11 +106,9 @@ def session(prefix, project):
 def test_an_image_without_all_checkpoints(present, prefix, project, folders):
     """The build succeeds, and the sessions may ask the hub for what is missing."""
     with stand_ins.serve({name: folders[name] for name in present}) as hub:
-        start = time.monotonic()
         told = run(
             [project / "binder/postBuild"], prefix, project, HF_ENDPOINT=hub.url if present else "http://127.0.0.1:9"
         )
-        assert time.monotonic() - start < 120
     for name, title in {"gpt2": "GPT-2 small", "gpt1": "GPT-1"}.items():
         assert (f"{title} could not be loaded" in told) == (name not in present)
     env, _ = session(prefix, project)

@@ -76,6 +76,7 @@ def test_the_stored_runs_are_those_of_the_script():
         assert all(len(curve) == run.steps // 10 for curve in curves), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", stored_runs.RUNS)
 def test_the_beginning_of_a_stored_curve_comes_again(name):
     # rounding errors grow, so only the first steps are the same on every machine

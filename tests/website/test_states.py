@@ -53,6 +53,7 @@ def test_arguments_that_the_site_cannot_take_are_named(source, why):
         explorer_states.shown_in(source)
 
 
+@pytest.mark.slow
 def test_the_site_starts_in_the_state_that_the_cell_asks_for_by_position():
     prepared = explorer_states.prepare(*explorer_states.shown_in("explorers.placement('deepnorm', 'rmsnorm', 64)"))
     chosen = [control.options[control.start] for control in prepared.controls]
@@ -74,6 +75,7 @@ def test_the_last_control_changes_fastest_and_each_state_is_what_the_live_explor
     assert (picture.svg, picture.alt, message) == (live.picture.svg, live.picture.alt, live.picture.alt)
 
 
+@pytest.mark.slow
 def test_the_stream_starts_with_a_bundled_model_whatever_the_cell_asks_for():
     prepared = explorer_states.prepare("residual_stream", {"model": "gpt2", "reference": False})
     controls = {control.name: control for control in prepared.controls}
