@@ -292,6 +292,7 @@ def test_what_a_student_has_written_is_not_overwritten(light, tmp_path):
     assert (tmp_path / "mine" / "notes.txt").read_text() == "mine"
 
 
+@pytest.mark.slow
 @same_python
 def test_installation_that_fails_leaves_nothing_and_says_why(light, tmp_path):
     told = refused(tmp_path / "new", stick=light)  # there are no packages

@@ -90,7 +90,7 @@ def test_reader_without_a_kernel_sees_pictures_with_alternative_texts(committed)
 def one_of_each():
     """Return every lesson and every solution once: their code is the same in all languages, as `check` sees to.
 
-    Lessons in English, since the browser runs those of all languages; the solutions in one language after the other.
+    Lessons in English, since the browser runs the others; the solutions in one language after the other.
     """
     english = sorted(path for path in SOLVED if "en" in path.parts)
     lessons = [path for path in english if path.parent.name == "en"]
