@@ -28,6 +28,7 @@ def test_names_and_notes_become_no_formulas_either(course):
     assert small.scores(course)["'=HYPERLINK(1)"] == ["-0.5", "-0.5", "'+cmd"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "languages, expected",
     [

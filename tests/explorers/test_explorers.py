@@ -229,6 +229,7 @@ def test_axis_follows_the_lines_after_every_change(explorer):
         assert low <= min(shown) and (explorer.controls["axis"].value == "linear" or low > min(shown) / 3), state
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reader", language.LANGUAGES)
 @pytest.mark.parametrize("model", models.BUNDLED)
 def test_the_legend_is_not_cut_off(reader, model):

@@ -72,6 +72,7 @@ def test_the_output_is_torchs(shift, scale, outlier):
     assert raw.replace("\n", ", ") in explorer.picture.alt
 
 
+@pytest.mark.slow
 def test_shift_and_scale_leave_the_output_alone_until_the_variance_is_near_epsilon():
     explorer = explorers.layer_norm_steps()
 

@@ -24,6 +24,7 @@ def put(explorer, **state):
     assert explorer.error is None
 
 
+@pytest.mark.slow
 def test_every_state_has_a_picture_and_a_text_of_its_own():
     """In one language; the site draws its states in all of them."""
     language.use("sv")

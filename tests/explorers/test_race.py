@@ -37,6 +37,7 @@ def slow(monkeypatch):
     return started
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reader", language.LANGUAGES)
 def test_every_choice_of_the_race_has_a_picture_and_a_text_of_its_own(reader):
     language.use(reader)
@@ -76,6 +77,7 @@ def test_a_choice_without_a_stored_curve_says_so():
     assert "train it live" in racer.picture.alt
 
 
+@pytest.mark.slow
 def test_a_live_run_shows_progress_and_its_end(slow):
     racer, seen = race.WarmupRace("pre"), []
     racer.progress.observe(lambda change: seen.append(change.new), "value")

@@ -65,6 +65,7 @@ def test_a_step_that_the_control_has_not_got_is_an_error():
         explorer_states.some(1, 7)([1, 2, 3])
 
 
+@pytest.mark.slow
 def test_the_last_control_changes_fastest_and_each_state_is_what_the_live_explorer_shows():
     prepared = explorer_states.prepare("layer_norm_steps", {})
     counts = [len(control.options) for control in prepared.controls]

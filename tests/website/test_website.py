@@ -187,6 +187,7 @@ def test_nothing_is_written_over_a_folder_that_holds_something(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
+@pytest.mark.slow
 def test_equal_notebooks_make_equal_sites(tmp_path):
     tree = Tree(tmp_path / "project")
     with tree.edit("en", "02_second.ipynb") as notebook:
