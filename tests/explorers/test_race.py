@@ -162,11 +162,12 @@ def test_a_run_that_explodes_ends_and_is_shown(monkeypatch):
     assert racer.error is None and "Live: step 3" in racer.picture.alt
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reader", language.LANGUAGES)
 def test_every_choice_of_the_placement_explorer_has_a_picture_and_a_text_of_its_own(reader):
     language.use(reader)
     explorer, seen = explorers.placement(), set()
-    depths = (2, 4, 8, 16, 32, 64) if reader == "en" else (2, 64)
+    depths = (2, 4, 8, 16, 32, 64) if reader == "en" else (2,)
     for placement, norm, layers in itertools.product(PLACEMENTS, NORMS, depths):
         for name, value in (("placement", placement), ("norm", norm), ("layers", layers)):
             explorer.controls[name].value = value

@@ -101,6 +101,7 @@ def test_each_explorer_leaves_a_picture(notebook):
             assert on_github(shown(output)[1]).select("img[alt]"), cell.id
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", [path for path in SOLVED if path.parent.name == "en"], ids=name_of)
 def test_nbviewer_shows_every_picture_and_no_widget_view(path):
     html, _ = HTMLExporter(template_name="classic").from_filename(str(path))
