@@ -21,7 +21,7 @@ torch.set_num_threads(1)
 # what takes minutes, or a network, or a program of its own: left out unless -m names it
 ON_REQUEST = ("full_size", "jupyterhub", "network", "whole_class")
 # fixtures that take many seconds to make
-COSTLY_FIXTURES = {"executed", "graded", "prefix", "site", "stick"}
+COSTLY_FIXTURES = {"executed", "german", "graded", "prefix", "site", "stick"}
 
 
 def pytest_collection_modifyitems(config, items):

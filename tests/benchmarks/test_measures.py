@@ -40,6 +40,7 @@ def test_each_side_of_the_clicks_shows_its_widget(name):
     assert any("application/vnd.jupyter.widget-view+json" in data for data in shown)
 
 
+@pytest.mark.slow
 def test_first_picture_ends_at_the_cell_that_shows_one_and_fails_without():
     show = "from IPython.display import HTML, display\ndisplay(HTML('<img alt=\"\">'))"
     assert starting.first_picture(["1 + 1", show, "raise SystemError"]) > 0

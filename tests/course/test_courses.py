@@ -26,6 +26,7 @@ def test_code_is_the_same_in_all_languages(course):
         assert there[1:] == code[1:] and there[0] == code[0].replace('use("en")', f'use("{language}")')
 
 
+@pytest.mark.slow
 def test_release_writes_the_same_twice_and_what_the_course_hands_out(course, tmp_path):
     tree = small.make_tree(tmp_path / "tree")
     assert len(course_folder.release(tree)) == 3

@@ -49,6 +49,7 @@ def pages(made, grading_server, tmp_path_factory):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", WORDS)
 def test_a_page_is_in_its_language_and_says_whose_it_is(pages, language):
     name, text = pages[language]
@@ -82,6 +83,7 @@ def test_attempts_have_pages_of_their_own(course):
     assert "försök 2" in BeautifulSoup(small.feedback(course, "ada~2", "01_layernorm-sv"), "html.parser").title.text
 
 
+@pytest.mark.slow
 def test_a_page_loads_nothing_runs_nothing_and_holds_no_bars(course):
     notebook = small.answered(
         small.released(course), judgement="![p](https://elsewhere.example/p.png) $\\gamma$ $\\foo{$"

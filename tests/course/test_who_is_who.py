@@ -63,6 +63,7 @@ def test_a_student_is_named_by_the_file_or_the_folder(course, tmp_path, place, s
     assert students(course) == [student]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "places",
     [

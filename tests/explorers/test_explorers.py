@@ -122,6 +122,7 @@ def test_empty_prompt_gives_one_sentence_and_keeps_the_picture(explorer, prompt)
     assert explorer.image.value != before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "prompt",
     [

@@ -90,6 +90,7 @@ def test_a_live_run_shows_progress_and_its_end(slow):
     assert racer.error is None
 
 
+@pytest.mark.slow
 def test_a_real_live_run_follows_the_stored_curve():
     racer = race.WarmupRace("post", layers=6)
     racer.start()
@@ -202,6 +203,7 @@ def test_a_warmup_climbs_and_then_stays():
     assert warm[0] == cold[0] and abs(warm[5] - warm[0]) < abs(cold[5] - cold[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("norm", ["layernorm", "rmsnorm"])
 def test_what_explodes_has_no_nan_and_its_labels_stay_in_the_picture(norm):
     explorer = explorers.placement("none", norm, 64)

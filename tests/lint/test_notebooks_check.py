@@ -23,6 +23,7 @@ def test_a_clean_project_has_no_findings(tree):
     assert all_findings.check(tree.root) == []
 
 
+@pytest.mark.slow
 def test_the_project_has_no_findings():
     findings = all_findings.check(layout.ROOT)
     assert not findings, "\n".join(findings)

@@ -142,6 +142,7 @@ def test_connection_refused(lang, hub, folders, told, monkeypatch):
     assert_real(models.load("gpt2"), folders)
 
 
+@pytest.mark.slow
 def test_silent_server(hub, folders, told):
     start = time.monotonic()
     hub.fault = "silent"
@@ -169,6 +170,7 @@ def test_silent_name_server(hub, folders, told, monkeypatch):
     assert_real(models.load("gpt2"), folders)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fault", "reason", "code"),
     [
@@ -221,6 +223,7 @@ def test_cut_without_ranges_starts_again(hub, folders):
     assert len(hub.downloads()) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("fault", "reason"), [("cut", "broken"), ("empty-rest", "broken"), ("stall", "silent")])
 def test_cut_for_good_is_resumed_by_the_next_call(fault, reason, hub, folders, told, monkeypatch):
     monkeypatch.setattr(constants, "HF_HUB_DOWNLOAD_TIMEOUT", 1)  # as the variable of this name does
@@ -304,6 +307,7 @@ DAMAGES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("damage", "file"), DAMAGES)
 @pytest.mark.parametrize("name", ["gpt2", "gpt1"])
 def test_a_damaged_cache_is_said_to_be_damaged_and_repaired(damage, file, name, hub, folders, told, monkeypatch):
@@ -350,6 +354,7 @@ def test_without_links_a_slow_disk_has_the_time_to_copy(without_links, hub, fold
     assert_real(models.load("gpt2"), folders)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["gpt2", "gpt1"])
 @pytest.mark.parametrize("damage", [truncate, empty])
 def test_without_links_a_damaged_file_is_said_to_be_damaged_and_goes(

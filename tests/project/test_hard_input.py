@@ -68,6 +68,7 @@ def test_what_cannot_be_seen_is_shown_as_its_escape(model):
     assert model.pieces(model.encode("\u202e")) == [r"\u202e₁", r"\u202e₂", r"\u202e₃"]
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=25)
 @given(st.lists(st.tuples(ANY_TEXT, st.integers(0, 200)), min_size=1, max_size=4))
 def test_explorer_takes_any_prompts_and_tokens_one_after_the_other(explorer, changes):
@@ -227,6 +228,7 @@ ODD_ANSWERS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", list(checks.TASKS))
 def test_odd_answers_are_never_right_and_end_in_a_sentence(task):
     """A complex answer once lost its imaginary part, and was right."""
@@ -331,6 +333,7 @@ def test_a_broken_predictions_file_is_no_obstacle(folder, content):
     assert predictions.load()["growth"] == {"choice": 0, "measured": 99.2, "answer": 3}
 
 
+@pytest.mark.slow
 def test_any_json_is_no_obstacle(folder):
     @settings(deadline=None)
     @given(ANY_JSON)
@@ -391,6 +394,7 @@ def test_two_processes_that_write_at_once_lose_nothing(folder):
 # the machine
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("locale", ODD_LOCALES)
 def test_german_and_swedish_need_no_locale_of_the_machine(locale):
     code = (

@@ -158,8 +158,10 @@ class _Handler(BaseHTTPRequestHandler):
         if asked and self.hub.fault not in ("no-range", "cut-no-range"):
             start, status = int(asked[1]), 206
             headers = headers | {"Content-Range": f"bytes {start}-{len(data) - 1}/{len(data)}"}
-        rest = b"" if start and self.hub.fault == "empty-rest" else data[start:]
-        self._send(status, headers, rest, fault, max(0, len(data) // 2 - start))
+        if start and self.hub.fault == "empty-rest":
+            self._send(status, headers, b"")
+            return
+        self._send(status, headers, data[start:], fault, max(0, len(data) // 2 - start))
 
     def _send(self, status, headers, body, fault=None, half=0):
         """Send an answer; with a fault, stop after `half` bytes."""
