@@ -84,6 +84,7 @@ def test_a_submission_that_is_gone_leaves_no_feedback_mark_or_student(graded, tm
         assert "blank" not in {student.id for student in gradebook.students}
 
 
+@pytest.mark.slow
 def test_of_two_attempts_the_table_names_the_one_that_counts(course, tmp_path):
     wrong = small.answered(small.released(course), double="def double(x):\n    return x")
     first = small.put(wrong, tmp_path, "a", "ada.ipynb")
@@ -94,6 +95,7 @@ def test_of_two_attempts_the_table_names_the_one_that_counts(course, tmp_path):
     assert (points, total) == ("5", "5") and "ada~2/01_layernorm-en counts" in note
 
 
+@pytest.mark.slow
 def test_table_says_what_collect_repaired(course, tmp_path):
     notebook = small.answered(small.released(course))
     notebook.cells.remove(small.cell(notebook, "double"))

@@ -95,6 +95,7 @@ def test_bars_and_titles_are_those_of_the_last_state():
     assert explorer.picture.svg == before  # the kept figure carries nothing over
 
 
+@pytest.mark.slow
 def test_fast_changes_in_another_thread_end_in_the_last_state():
     explorer = explorers.layer_norm_steps()
     control = explorer.controls["shift"]

@@ -152,6 +152,7 @@ def test_silent_server(hub, folders, told):
     assert_real(models.load("gpt2"), folders)
 
 
+@pytest.mark.slow
 def test_silent_name_server(hub, folders, told, monkeypatch):
     healthy, release = hub.url, threading.Event()
 
@@ -342,6 +343,7 @@ def test_without_links_the_cache_holds_each_file_once(without_links, hub, folder
     assert hub.requests == []
 
 
+@pytest.mark.slow
 def test_without_links_a_slow_disk_has_the_time_to_copy(without_links, hub, folders, monkeypatch):
     """548 MB were copied under a deadline of four seconds."""
     copyfile = shutil.copyfile

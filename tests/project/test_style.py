@@ -24,6 +24,7 @@ def test_ruff_finds_nothing():
         assert result.returncode == 0, result.stdout
 
 
+@pytest.mark.slow
 def test_importing_helpers_does_not_import_transformers():
     code = (
         "import sys\n"

@@ -92,6 +92,7 @@ def test_the_race_offers_every_stored_run_once_in_the_language_in_use():
     assert control.options[control.start] == "Post-Norm, 12 Blöcke, Lernrate 0,0005, Warmup 0"
 
 
+@pytest.mark.slow
 def test_messages_are_text_without_markup():
     picture, message = explorer_states.prepare("WarmupRace", {}).states[0]
     assert "<" not in message and message == picture.alt
