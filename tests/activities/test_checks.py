@@ -54,6 +54,7 @@ def loop(**_):
 # mistakes and their sentences
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", checks.TASKS)
 def test_every_mistake_gets_its_own_sentence_and_the_right_answer_passes(name, monkeypatch):
     """For many seeds: some answers are discrete or close together in places."""
@@ -257,6 +258,7 @@ LIARS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("liar", LIARS)
 @pytest.mark.parametrize("name", checks.TASKS)
 def test_what_claims_to_equal_everything_is_no_answer(name, liar):
@@ -413,9 +415,10 @@ def test_a_check_works_outside_of_the_main_thread(name):
         assert pool.submit(verdict, name, 7).result() not in ("", say("check.right"))
 
 
-@pytest.mark.parametrize("reader", LANGUAGES)
-def test_after_a_cell_with_an_error_right_is_not_said_without_a_word(reader):
+@pytest.mark.slow
+def test_after_a_cell_with_an_error_right_is_not_said_without_a_word():
     """A syntax error leaves the right answer of before in place; a check that has found a mistake does not."""
+    reader = "sv"
     imports = "from helpers import language\nfrom helpers.activities.check import check"
     setup = f'{imports}\nlanguage.use("{reader}")\ny = [3.5, 1, 2, 1.5, -2]'
     check = 'check("by-hand", y)'
@@ -465,14 +468,19 @@ def test_a_norm_is_itself_again_after_an_answer_that_fails_or_never_ends(monkeyp
 
 
 def test_a_task_that_does_not_rule_a_norm_out_takes_it():
-    answer = lambda x, gamma, eps: F.rms_norm(x, x.shape[-1:], gamma, eps)
+    def answer(x, gamma, eps):
+        return F.rms_norm(x, x.shape[-1:], gamma, eps)
+
     assert verdict("rms-norm-half", answer) == say("check.right")
 
 
 @pytest.mark.parametrize("reader", LANGUAGES)
 def test_a_mean_without_its_axis_gets_a_hint(reader):
     language.use(reader)
-    answer = lambda x, gamma, beta, eps: gamma * (x - x.mean(-1)) / (x.var(-1, correction=0) + eps).sqrt() + beta
+
+    def answer(x, gamma, beta, eps):
+        return gamma * (x - x.mean(-1)) / (x.var(-1, correction=0) + eps).sqrt() + beta
+
     start, end = say("check.keepdim", error="|").split("|")
     assert verdict("layer-norm", answer).startswith(start) and verdict("layer-norm", answer).endswith(end)
     assert "keepdim" not in verdict("layer-norm", lambda **_: 1 / 0)
@@ -481,6 +489,7 @@ def test_a_mean_without_its_axis_gets_a_hint(reader):
 # tasks whose right answer follows from what the notebook shows
 
 
+@pytest.mark.slow
 def test_the_model_itself_has_as_many_norms():
     """Without storage for its numbers."""
     from transformers import AutoConfig, AutoModel

@@ -140,7 +140,10 @@ def test_question_answer_and_what_is_stored_say_their_language(lang):
 
 
 def test_two_notebooks_that_write_at_once_lose_nothing():
-    write = lambda name: [predictions.save(f"{name}{i}", {"choice": i, "measured": 1.0}) for i in range(25)]
+    def write(name):
+        for i in range(25):
+            predictions.save(f"{name}{i}", {"choice": i, "measured": 1.0})
+
     threads = [threading.Thread(target=write, args=(name,)) for name in "ab"]
     for thread in threads:
         thread.start()

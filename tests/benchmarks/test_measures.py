@@ -31,6 +31,7 @@ def test_a_side_without_points_of_its_own_is_compared_at_its_end():
         tracers.must_agree({"ours": points(), "transformers hidden": lambda: ("all", None, final + 1)})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["OURS", "INTERACT", "TRIP"])
 def test_each_side_of_the_clicks_shows_its_widget(name):
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(getattr(browser_clicks, name))])
@@ -39,6 +40,7 @@ def test_each_side_of_the_clicks_shows_its_widget(name):
     assert any("application/vnd.jupyter.widget-view+json" in data for data in shown)
 
 
+@pytest.mark.slow
 def test_first_picture_ends_at_the_cell_that_shows_one_and_fails_without():
     show = "from IPython.display import HTML, display\ndisplay(HTML('<img alt=\"\">'))"
     assert starting.first_picture(["1 + 1", show, "raise SystemError"]) > 0

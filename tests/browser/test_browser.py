@@ -7,6 +7,8 @@ import pytest
 from notebook_files import layout
 from tests.support import browser
 
+pytestmark = pytest.mark.slow
+
 LESSON = "04_residual_stream.ipynb"
 
 

@@ -13,6 +13,8 @@ from notebook_files import reading
 from tests.support import browser, formgrader
 from tests.support import small_course as small
 
+pytestmark = pytest.mark.slow
+
 PICTURE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 SHOWN = f"Read me: $x^2$ **bold** ![dot](attachment:dot.png) <img alt='own' src='data:image/png;base64,{PICTURE}'>"
 OUTPUTS = """from IPython.display import HTML, SVG, Javascript, Latex, Markdown, display
@@ -30,7 +32,7 @@ def double(x):
 
 
 @pytest.fixture(scope="module")
-def attacked(made, tmp_path_factory):
+def attacked(made, grading_server, tmp_path_factory):
     """Return a graded course in which students attack, and what each had before anybody looked at it."""
     folder = tmp_path_factory.mktemp("attacked")
     course = Path(shutil.copytree(made / "course", folder / "course")).resolve()
@@ -45,7 +47,9 @@ def attacked(made, tmp_path_factory):
         small.cell(notebook, "judgement").attachments = {"dot.png": {"image/png": PICTURE}}
         small.put(notebook, folder, "in", student, "a.ipynb")
     collecting.collect(course, [folder / "in"])
-    report, good = grade_submissions.grade(course)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(grade_submissions, "grade_apart", grading_server)
+        report, good = grade_submissions.grade(course)
     assert good, report
     (folder / "config").mkdir()
     return course, folder / "config", scores(course)

@@ -7,6 +7,8 @@ from helpers.explorers import race
 from tests.support.browser import page as open_page
 from tests.website.test_website import PAGES
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def opened():

@@ -239,7 +239,10 @@ def test_imports_that_a_student_adds_work_in_grading(course, where):
 
 def test_imports_that_replace_what_is_given_are_left_out_and_named(course):
     notebook = small.answered(small.released(course))
-    added = "import math as warnings\nfrom mine import check\nfrom helpers.activities.check import *\nfrom helpers import language, norms"
+    added = (
+        "import math as warnings\nfrom mine import check\nfrom helpers.activities.check import *\n"
+        "from helpers import language, norms"
+    )
     small.cell(notebook, "setup").source += "\n" + added
     result, told = taken(course, notebook)
     assert [cell.source for cell in result.cells if str(cell.id).startswith("own-")] == ["from helpers import norms"]

@@ -57,6 +57,7 @@ def check_points(notebook):
     return sum(cell.metadata.nbgrader.points for cell in notebook.cells if is_check(cell))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("languages", [["en"], pytest.param(layout.LANGUAGES, marks=pytest.mark.whole_class)])
 def test_solutions_get_full_marks(tmp_path, languages):
     course_folder.create(tmp_path / "course", languages)

@@ -21,6 +21,7 @@ def put_in(course, tmp_path, name="ada"):
     return small.put(notebook, tmp_path, "in", f"{name}.ipynb")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", ["collect", "grade"])
 def test_an_old_course_is_renewed_and_graded(course, tmp_path, first):
     path = course / "nbgrader_config.py"
@@ -61,6 +62,7 @@ def test_the_configuration_changes_no_search_path(course):
     assert sys.path == before
 
 
+@pytest.mark.slow
 def test_nbgraders_own_commands_work_in_the_course(course, tmp_path):
     collecting.collect(course, [put_in(course, tmp_path)])
     for command in ("autograde", "generate_feedback"):

@@ -1,5 +1,7 @@
 """What a course hands out: stubs in three languages, and the committed assignments."""
 
+import pytest
+
 from course import course_folder
 from nbgrader_hooks import TEXT_STUBS
 from notebook_files import layout, reading
@@ -24,14 +26,17 @@ def test_code_is_the_same_in_all_languages(course):
         assert there[1:] == code[1:] and there[0] == code[0].replace('use("en")', f'use("{language}")')
 
 
-def test_release_writes_the_same_twice_and_what_the_course_hands_out(made, course):
-    assert len(course_folder.release(made)) == 3
-    assert course_folder.release(made) == ["nothing has changed"]
+@pytest.mark.slow
+def test_release_writes_the_same_twice_and_what_the_course_hands_out(course, tmp_path):
+    tree = small.make_tree(tmp_path / "tree")
+    assert len(course_folder.release(tree)) == 3
+    assert course_folder.release(tree) == ["nothing has changed"]
     for language in layout.LANGUAGES:
-        path = made / "notebooks" / language / "assignments" / f"{small.LESSON}.ipynb"
+        path = tree / "notebooks" / language / "assignments" / f"{small.LESSON}.ipynb"
         assert reading.read(path) == small.released(course, language)
 
 
+@pytest.mark.slow
 def test_committed_assignments_are_what_release_makes(tmp_path):
     def texts(root, folder):
         files = (root / "notebooks").glob(f"*/{folder}/*.ipynb")

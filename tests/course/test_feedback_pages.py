@@ -11,6 +11,8 @@ from course import collecting, grade_submissions
 from tests.support import browser
 from tests.support import small_course as small
 
+pytestmark = pytest.mark.usefixtures("quick_grading")
+
 ENGLISH = (
     "Test cell",
     "Score",
@@ -30,14 +32,16 @@ def double(x):
 
 
 @pytest.fixture(scope="module")
-def pages(made, tmp_path_factory):
+def pages(made, grading_server, tmp_path_factory):
     """Return language → page of feedback for a student who wrote nothing at the last question, and its file's name."""
     folder = tmp_path_factory.mktemp("pages")
     course = Path(shutil.copytree(made / "course", folder / "course"))
     for language in WORDS:
         notebook = small.answered(small.released(course, language), double=DISPLAY)
         small.submit(course, "Anna_Svensson", notebook, f"01_layernorm-{language}")
-    grade_submissions.grade(course)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(grade_submissions, "grade_apart", grading_server)
+        grade_submissions.grade(course)
     found = {}
     for language in WORDS:
         file = next((course / "feedback" / "Anna_Svensson" / f"01_layernorm-{language}").glob("*.html"))
@@ -45,6 +49,7 @@ def pages(made, tmp_path_factory):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", WORDS)
 def test_a_page_is_in_its_language_and_says_whose_it_is(pages, language):
     name, text = pages[language]
@@ -58,6 +63,7 @@ def test_a_page_is_in_its_language_and_says_whose_it_is(pages, language):
     assert "No description" not in text
 
 
+@pytest.mark.slow
 def test_points_are_written_as_the_language_does(course, tmp_path):
     notebook = small.answered(small.released(course, "de"), judgement="Meine.")
     collecting.collect(course, [small.put(notebook, tmp_path, "in", "ada.ipynb")])
@@ -94,12 +100,14 @@ def test_what_a_check_says_stands_there_without_the_name_of_an_error(course):
     assert "Not quite." in page and "NotRight: " not in page
 
 
+@pytest.mark.slow
 def test_attempts_have_pages_of_their_own(course):
     small.submit(course, "ada~2", small.answered(small.released(course, "sv")), "01_layernorm-sv")
     grade_submissions.grade(course)
     assert "försök 2" in BeautifulSoup(small.feedback(course, "ada~2", "01_layernorm-sv"), "html.parser").title.text
 
 
+@pytest.mark.slow
 def test_a_page_loads_nothing_runs_nothing_and_holds_no_bars(course):
     notebook = small.answered(
         small.released(course), judgement="![p](https://elsewhere.example/p.png) $\\gamma$ $\\foo{$"

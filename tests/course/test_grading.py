@@ -4,9 +4,13 @@ import base64
 import re
 from html import unescape
 
+import pytest
+
 from course import collecting, grade_submissions
 from notebook_files import reading
 from tests.support import small_course as small
+
+pytestmark = pytest.mark.usefixtures("quick_grading")
 
 
 def test_feedback_does_not_show_the_hidden_checks(graded):
@@ -18,6 +22,7 @@ def test_feedback_does_not_show_the_hidden_checks(graded):
         assert "== 49" not in text, page
 
 
+@pytest.mark.slow
 def test_hidden_checks_do_not_show_in_pictures_or_html_either(course, tmp_path):
     peek = """def square(x):
     import html, sys
@@ -92,6 +97,7 @@ def test_what_grading_itself_says_is_in_the_language_of_the_assignment(course):
         assert english not in page, english
 
 
+@pytest.mark.slow
 def test_an_interrupt_that_a_student_raises_stays_an_error(course, tmp_path):
     notebook = small.answered(small.released(course), double="def double(x):\n    raise KeyboardInterrupt")
     collecting.collect(course, [small.put(notebook, tmp_path, "ada.ipynb")])

@@ -126,8 +126,8 @@ def test_the_same_answers_from_another_file_are_no_second_attempt(course, tmp_pa
 
 
 def test_other_predictions_are_an_attempt_and_more_of_them_are_not(course, tmp_path):
-    for entries in ({"growth": 1}, {"growth": 1, "post": 2}, {"growth": 0}):
-        entries = {question: {"choice": choice} for question, choice in entries.items()}
+    for choices in ({"growth": 1}, {"growth": 1, "post": 2}, {"growth": 0}):
+        entries = {question: {"choice": choice} for question, choice in choices.items()}
         collecting.collect(course, [small.put(entries, tmp_path, "ada", "predictions.json")])
     kept = sorted(course.glob("predictions/*/predictions.json"))
     assert [path.parent.name for path in kept] == ["ada", "ada~2"]

@@ -69,6 +69,7 @@ def test_a_copy_with_the_same_contents_will_do(other):
     helpers_in_use.refuse_others(layout.ROOT)
 
 
+@pytest.mark.slow
 def test_solutions_cannot_be_read_neither_the_projects_nor_those_beside_the_helpers(course, tmp_path, other):
     reading_them = f"""from pathlib import Path
 for place in ({str(other / "notebooks" / "solution.txt")!r}, {str(layout.ROOT / "notebooks" / "en" / "teachers.md")!r},

@@ -8,6 +8,8 @@ import pytest
 from course import collecting, grade_submissions, renaming
 from tests.support import small_course as small
 
+pytestmark = pytest.mark.usefixtures("quick_grading")
+
 
 @pytest.fixture
 def marked(graded, tmp_path):

@@ -11,6 +11,8 @@ from course import answer_cells, collecting, course_folder, grade_submissions
 from notebook_files import reading
 from tests.support import small_course as small
 
+pytestmark = pytest.mark.usefixtures("quick_grading")
+
 
 @pytest.fixture
 def right(graded, tmp_path):
@@ -39,6 +41,7 @@ def test_table_says_where_a_written_answer_waits(graded):
     assert "two/01_layernorm-sv counts" in found["two"][2]
 
 
+@pytest.mark.slow
 def test_what_is_graded_and_unchanged_is_not_graded_again(course, tmp_path, monkeypatch):
     done = []
     grade_apart = grade_submissions.grade_apart
@@ -81,6 +84,7 @@ def test_a_submission_that_is_gone_leaves_no_feedback_mark_or_student(graded, tm
         assert "blank" not in {student.id for student in gradebook.students}
 
 
+@pytest.mark.slow
 def test_of_two_attempts_the_table_names_the_one_that_counts(course, tmp_path):
     wrong = small.answered(small.released(course), double="def double(x):\n    return x")
     first = small.put(wrong, tmp_path, "a", "ada.ipynb")
@@ -91,6 +95,7 @@ def test_of_two_attempts_the_table_names_the_one_that_counts(course, tmp_path):
     assert (points, total) == ("5", "5") and "ada~2/01_layernorm-en counts" in note
 
 
+@pytest.mark.slow
 def test_table_says_what_collect_repaired(course, tmp_path):
     notebook = small.answered(small.released(course))
     notebook.cells.remove(small.cell(notebook, "double"))

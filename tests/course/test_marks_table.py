@@ -35,6 +35,7 @@ def test_the_rows_stand_in_the_order_of_the_alphabet_whether_names_have_capitals
     assert [row[0] for row in table.rows()] == ["@di", "Adam", "adam", "Bo", "de_Boer", "Zoe"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "languages, expected",
     [

@@ -9,6 +9,8 @@ import classroom
 from course import collecting, course_folder, renaming, student_names
 from tests.support import small_course as small
 
+pytestmark = pytest.mark.usefixtures("quick_grading")
+
 LESSON = small.LESSON
 ASSIGNMENT = f"{LESSON}-en"
 FILE = f"{LESSON}.ipynb"
@@ -61,6 +63,7 @@ def test_a_student_is_named_by_the_file_or_the_folder(course, tmp_path, place, s
     assert students(course) == [student]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "places",
     [
@@ -229,6 +232,7 @@ def in_gradebook(course):
         return sorted(student.id for student in gradebook.students)
 
 
+@pytest.mark.slow
 def test_a_corrected_name_takes_points_comments_and_feedback_along(course, tmp_path):
     hand_in(course, tmp_path / "in", f"Moodle 4711/{FILE}", judgement="Mine.")
     small.put({"growth": {"choice": 1}}, tmp_path, "in", "Moodle 4711", "predictions.json")
@@ -246,6 +250,7 @@ def test_a_corrected_name_takes_points_comments_and_feedback_along(course, tmp_p
     assert small.scores(course)["Åsa_Öberg"][0] == "7.5"
 
 
+@pytest.mark.slow
 def test_a_namesake_who_comes_later_leaves_the_first_one_the_marks(course, tmp_path):
     hand_in(course, tmp_path / "in", moodle("Anna Svensson", 123456), judgement="Mine.")
     assert students(course) == ["Anna_Svensson"]
@@ -257,6 +262,7 @@ def test_a_namesake_who_comes_later_leaves_the_first_one_the_marks(course, tmp_p
     assert in_gradebook(course) == ["Anna_Svensson_123456"]
 
 
+@pytest.mark.slow
 def test_two_who_become_one_keep_both_attempts_with_their_marks(course, tmp_path):
     places = [f"Müller Åsa/{FILE}", f"Müller Åsa (2)/{FILE}"]
     hand_in(course, tmp_path / "in", *places, judgement="Mine.")
@@ -269,6 +275,7 @@ def test_two_who_become_one_keep_both_attempts_with_their_marks(course, tmp_path
     assert marked_by_hand(course, "Müller_Åsa~2") == (2, "Two.")
 
 
+@pytest.mark.slow
 def test_an_answer_changed_after_marking_leaves_the_points_with_the_old_one(course, tmp_path):
     hand_in(course, tmp_path / "in", f"ada/{FILE}", judgement="Mine.")
     grade(course)
@@ -280,6 +287,7 @@ def test_an_answer_changed_after_marking_leaves_the_points_with_the_old_one(cour
     assert small.cell(small.submitted(course, "ada"), "judgement").source == "Mine."
 
 
+@pytest.mark.slow
 def test_a_new_submission_does_not_get_the_points_of_one_that_was_deleted(course, tmp_path):
     hand_in(course, tmp_path / "in", f"ada/{FILE}", judgement="Mine.")
     grade(course)
@@ -289,6 +297,7 @@ def test_a_new_submission_does_not_get_the_points_of_one_that_was_deleted(course
     assert students(course) == ["ada~2"]
 
 
+@pytest.mark.slow
 def test_rename_student_moves_everything_and_later_files_follow(course, tmp_path):
     hand_in(course, tmp_path / "in", f"ada/{FILE}", f"eva/{FILE}", judgement="Mine.")
     (tmp_path / "in" / "ada" / "work.pdf").write_bytes(b"%PDF")
@@ -304,6 +313,7 @@ def test_rename_student_moves_everything_and_later_files_follow(course, tmp_path
         renaming.rename_student(course, "nobody", "eva")
 
 
+@pytest.mark.slow
 def test_a_move_that_fails_leaves_everything_in_its_place(course, tmp_path, monkeypatch):
     hand_in(course, tmp_path / "in", f"ada/{FILE}", judgement="Mine.")
     grade(course)

@@ -34,9 +34,10 @@ def grid(explorer):
     return list(itertools.product(*chosen))
 
 
-@pytest.mark.parametrize("reader", LANGUAGES)
-def test_every_combination_has_a_picture_of_its_own_text_and_no_error(reader):
-    language.use(reader)
+@pytest.mark.slow
+def test_every_combination_has_a_picture_of_its_own_text_and_no_error():
+    """In one language; the site draws its states in all of them."""
+    language.use("de")
     explorer = explorers.layer_norm_steps()
     states, texts = grid(explorer), {}
     for state in states:
@@ -71,9 +72,13 @@ def test_the_output_is_torchs(shift, scale, outlier):
     assert raw.replace("\n", ", ") in explorer.picture.alt
 
 
+@pytest.mark.slow
 def test_shift_and_scale_leave_the_output_alone_until_the_variance_is_near_epsilon():
     explorer = explorers.layer_norm_steps()
-    output = lambda **state: put(explorer, **state).rsplit(":", 1)[1]
+
+    def output(**state):
+        return put(explorer, **state).rsplit(":", 1)[1]
+
     usual = output()
     for shift, scale in itertools.product(steps(explorer.controls["shift"]), (0.1, 1, 10, 100)):
         assert output(shift=shift, scale=scale) == usual
@@ -90,6 +95,7 @@ def test_bars_and_titles_are_those_of_the_last_state():
     assert explorer.picture.svg == before  # the kept figure carries nothing over
 
 
+@pytest.mark.slow
 def test_fast_changes_in_another_thread_end_in_the_last_state():
     explorer = explorers.layer_norm_steps()
     control = explorer.controls["shift"]

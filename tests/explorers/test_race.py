@@ -1,4 +1,6 @@
-"""The warmup race and the placement explorer: every choice has a picture, a live run can be stopped, the last state wins."""
+"""The warmup race and the placement explorer.
+
+Every choice has a picture, a live run can be stopped, and the last state wins."""
 
 import itertools
 import time
@@ -37,11 +39,14 @@ def slow(monkeypatch):
     return started
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reader", language.LANGUAGES)
 def test_every_choice_of_the_race_has_a_picture_and_a_text_of_its_own(reader):
     language.use(reader)
     racer, seen = race.WarmupRace(), set()
     options = [[value for _, value in control.options] for control in racer.controls.values()]
+    if reader != "en":  # the words are those of the kinds; the numbers are written the same everywhere
+        options = [options[0], *([values[0], values[-1]] for values in options[1:])]
     for state in itertools.product(*options):
         for control, value in zip(racer.controls.values(), state):
             control.value = value
@@ -74,6 +79,7 @@ def test_a_choice_without_a_stored_curve_says_so():
     assert "train it live" in racer.picture.alt
 
 
+@pytest.mark.slow
 def test_a_live_run_shows_progress_and_its_end(slow):
     racer, seen = race.WarmupRace("pre"), []
     racer.progress.observe(lambda change: seen.append(change.new), "value")
@@ -86,6 +92,7 @@ def test_a_live_run_shows_progress_and_its_end(slow):
     assert racer.error is None
 
 
+@pytest.mark.slow
 def test_a_real_live_run_follows_the_stored_curve():
     racer = race.WarmupRace("post", layers=6)
     racer.start()
@@ -158,11 +165,12 @@ def test_a_run_that_explodes_ends_and_is_shown(monkeypatch):
     assert racer.error is None and "Live: step 3" in racer.picture.alt
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reader", language.LANGUAGES)
 def test_every_choice_of_the_placement_explorer_has_a_picture_and_a_text_of_its_own(reader):
     language.use(reader)
     explorer, seen = explorers.placement(), set()
-    depths = (2, 4, 8, 16, 32, 64) if reader == "en" else (2, 64)
+    depths = (2, 4, 8, 16, 32, 64) if reader == "en" else (2,)
     for placement, norm, layers in itertools.product(PLACEMENTS, NORMS, depths):
         for name, value in (("placement", placement), ("norm", norm), ("layers", layers)):
             explorer.controls[name].value = value
@@ -197,6 +205,7 @@ def test_a_warmup_climbs_and_then_stays():
     assert warm[0] == cold[0] and abs(warm[5] - warm[0]) < abs(cold[5] - cold[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("norm", ["layernorm", "rmsnorm"])
 def test_what_explodes_has_no_nan_and_its_labels_stay_in_the_picture(norm):
     explorer = explorers.placement("none", norm, 64)

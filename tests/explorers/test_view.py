@@ -15,14 +15,19 @@ from website import explorer_states
 
 ORDER = HTMLExporter().default_config.NbConvertBase.display_data_priority
 KEPT = set(
-    "a abbr b bdo blockquote br caption cite code dd del details dfn div dl dt em figcaption figure h1 h2 h3 h4 h5 h6 hr i "
-    "img ins kbd li mark ol p pre q s samp small span strong sub summary sup table tbody td tfoot th thead tr tt ul var".split()
+    "a abbr b bdo blockquote br caption cite code dd del details dfn div dl dt em figcaption figure h1 h2 h3 h4 h5 h6 "
+    "hr i img ins kbd li mark ol p pre q s samp small span strong sub summary sup table tbody td tfoot th thead tr tt "
+    "ul var".split()
 )  # of html-pipeline's filter, which GitHub publishes
 OBJECT = re.compile(
     r"<(Figure|helpers|matplotlib|IPython|function|\w+ object)|\b(VBox|HBox|HTML|Picture|Card|RadioButtons)\("
 )
 SOLVED = layout.solved(layout.all_notebooks())
-name_of = lambda path: str(path.relative_to(layout.ROOT / "notebooks"))
+
+
+def name_of(path):
+    """Return a notebook's path below the folder of the notebooks."""
+    return str(path.relative_to(layout.ROOT / "notebooks"))
 
 
 @pytest.fixture(params=SOLVED, ids=name_of)
@@ -96,6 +101,7 @@ def test_each_explorer_leaves_a_picture(notebook):
             assert on_github(shown(output)[1]).select("img[alt]"), cell.id
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", [path for path in SOLVED if path.parent.name == "en"], ids=name_of)
 def test_nbviewer_shows_every_picture_and_no_widget_view(path):
     html, _ = HTMLExporter(template_name="classic").from_filename(str(path))

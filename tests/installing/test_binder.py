@@ -1,5 +1,6 @@
-"""The folder binder/: the Dockerfile that repo2docker makes of it, its scripts in an environment of its own, and a lesson
-under Binder's limits. Small random weights on a hub on loopback stand in for the checkpoints."""
+"""The folder binder/: its Dockerfile, its scripts in an environment of their own, and a lesson under Binder's limits.
+
+Small random weights on a hub on loopback stand in for the checkpoints."""
 
 import json
 import os
@@ -7,7 +8,6 @@ import resource
 import subprocess
 import sys
 import sysconfig
-import time
 import venv
 from pathlib import Path
 
@@ -106,11 +106,9 @@ def session(prefix, project):
 def test_an_image_without_all_checkpoints(present, prefix, project, folders):
     """The build succeeds, and the sessions may ask the hub for what is missing."""
     with stand_ins.serve({name: folders[name] for name in present}) as hub:
-        start = time.monotonic()
         told = run(
             [project / "binder/postBuild"], prefix, project, HF_ENDPOINT=hub.url if present else "http://127.0.0.1:9"
         )
-        assert time.monotonic() - start < 120
     for name, title in {"gpt2": "GPT-2 small", "gpt1": "GPT-1"}.items():
         assert (f"{title} could not be loaded" in told) == (name not in present)
     env, _ = session(prefix, project)

@@ -18,9 +18,13 @@ import offline
 from notebook_files.layout import LANGUAGES, ROOT
 from tests.support import small_packages
 
+pytestmark = pytest.mark.slow
+
 FOLDERS = ("Kurs Müller (2)", "Övning")
 RUNNING = "{}.{}".format(*sys.version_info)
 VERSIONS = sorted({RUNNING, "3.11", "3.12"})
+# each way of installing with each Python, and below either folder
+CASES = [(RUNNING, FOLDERS[0]), *((version, FOLDERS[1]) for version in VERSIONS if version != RUNNING)]
 README = (ROOT / "README.md").read_text(encoding="utf8")
 START, TEST = re.findall(r"^    (python3\.11 .*)$", README, re.M)
 CHARMAP = Path("/usr/share/i18n/charmaps/CP1252.gz")
@@ -55,7 +59,7 @@ def can_make_environments(python):
     return subprocess.run([python, "-c", "import ensurepip, venv"], capture_output=True).returncode == 0
 
 
-@pytest.fixture(params=VERSIONS)
+@pytest.fixture
 def python(request):
     """Return the path of a Python; its name is that of the README with its own version."""
     name = f"python{request.param}"
@@ -118,7 +122,7 @@ def shell(line, python):
 START_AGAIN = [".venv/bin/python", "-m", "jupyterlab"]
 
 
-@pytest.mark.parametrize("name", FOLDERS)
+@pytest.mark.parametrize(("python", "name"), CASES, indirect=["python"])
 def test_a_reader_installs_starts_and_updates(name, python, wheels, locales, tmp_path):
     project = make_project(tmp_path / name)
     first = environment(python, wheels, locales["C"])
@@ -131,7 +135,11 @@ def test_a_reader_installs_starts_and_updates(name, python, wheels, locales, tmp
     assert said(START_AGAIN, project, first) == said(START_AGAIN, project, second) == (place, 2)
 
 
-@pytest.mark.parametrize(("name", "locale"), list(zip(FOLDERS, ("C", "cp1252"))))
+@pytest.mark.parametrize(
+    ("python", "name", "locale"),
+    [(*case, "C") for case in CASES] + [(RUNNING, FOLDERS[1], "cp1252")],
+    indirect=["python"],
+)
 def test_a_contributor_uses_the_helpers_of_the_folder(name, locale, python, wheels, locales, tmp_path):
     project = make_project(tmp_path / name)
     own = project / "helpers" / "__init__.py"
@@ -186,7 +194,7 @@ def declare(stick, version):
     record.write_text(json.dumps(contents), encoding="utf8")
 
 
-@pytest.mark.parametrize("name", FOLDERS)
+@pytest.mark.parametrize(("python", "name"), CASES, indirect=["python"])
 def test_a_computer_installs_from_a_stick_and_starts(name, python, wheels, locales, tmp_path, monkeypatch):
     stick = make_stick(tmp_path / f"stick of {name}", make_project(tmp_path / "project"), wheels, monkeypatch)
     declare(stick, python.name.removeprefix("python"))

@@ -104,6 +104,7 @@ def test_a_lesson_runs_where_no_network_is_and_none_is_asked_for(stick, tmp_path
 
 
 @programs
+@pytest.mark.slow
 def test_the_list_of_addresses_would_show_an_attempt(tmp_path):
     code = "import socket, sys\ntry: socket.create_connection((sys.argv[1], 80), 3)\nexcept OSError: pass"
     assert cut_off(tmp_path / "log", sys.executable, "-c", code, "192.0.2.1")[1] == {("80", "192.0.2.1")}
@@ -129,6 +130,7 @@ def test_stick_holds_no_links_no_solutions_and_only_names_that_windows_knows(sti
 # the weights
 
 
+@pytest.mark.slow
 def test_weights_lie_on_the_stick_as_plain_files_and_are_checked_where_they_are_used(tmp_path, monkeypatch, capsys):
     repos = {"gpt2": "openai-community/gpt2", "gpt1": "openai-community/openai-gpt"}
     folders = {
@@ -180,6 +182,7 @@ def test_weights_that_cannot_be_fetched_are_named_with_the_reason(lang, tmp_path
         assert line.startswith(entry["title"]) and "run this command again" in line
 
 
+@pytest.mark.slow
 def test_pip_is_quiet_and_shows_its_errors(tmp_path, capfd):
     with pytest.raises(ValueError, match="pip could not fetch"):
         offline.fetch(tmp_path, ["no-such-package==1"], install.HERE, ["--no-index"])
@@ -239,6 +242,7 @@ def test_full_stick_gets_a_sentence(tmp_path, monkeypatch):
         offline.main([str(tmp_path / "stick")])
 
 
+@pytest.mark.slow
 def test_another_platform_gets_its_own_packages(tmp_path, monkeypatch):
     """The markers are those of the other platform: colorama is for Windows only."""
     monkeypatch.setattr(install, "HERE", "linux-arm64")
@@ -288,6 +292,7 @@ def test_what_a_student_has_written_is_not_overwritten(light, tmp_path):
     assert (tmp_path / "mine" / "notes.txt").read_text() == "mine"
 
 
+@pytest.mark.slow
 @same_python
 def test_installation_that_fails_leaves_nothing_and_says_why(light, tmp_path):
     told = refused(tmp_path / "new", stick=light)  # there are no packages

@@ -206,9 +206,11 @@ def test_a_cell_that_shows_no_card_of_what_it_checks_is_found(tree):
     assert found.startswith(f"notebooks/sv/{FIRST}#picture") and "shows no card of grows; run it" in found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reader", layout.LANGUAGES)
 def test_the_card_that_a_cell_shows_is_read_from_a_notebook_that_was_run(tmp_path, reader):
-    code = f"from helpers import language\nfrom helpers.activities import claims\nlanguage.use({reader!r})\nclaims.check('off-by-one', 12)"
+    imports = "from helpers import language\nfrom helpers.activities import claims\n"
+    code = imports + f"language.use({reader!r})\nclaims.check('off-by-one', 12)"
     path = tmp_path / "one.ipynb"
     reading.write(path, reading.nbformat.v4.new_notebook(cells=[reading.nbformat.v4.new_code_cell(code, id="one")]))
     report, good = execution.run([path])

@@ -23,6 +23,7 @@ def test_a_clean_project_has_no_findings(tree):
     assert all_findings.check(tree.root) == []
 
 
+@pytest.mark.slow
 def test_the_project_has_no_findings():
     findings = all_findings.check(layout.ROOT)
     assert not findings, "\n".join(findings)
@@ -307,7 +308,7 @@ FAULTS = {
     "claim": (
         card_text("claim", "Den krymper."),
         f"{SV}#picture",
-        "grows has changed in helpers/activities/claims.toml (claim: Den växer.); run it: python tools/notebooks.py run",
+        "grows has changed in helpers/activities/claims.toml (claim: Den växer.); run it: python tools/notebooks.py",
     ),
     "verdict": (
         card(verdict="false"),

@@ -20,6 +20,7 @@ def dictionaries():
         pytest.fail(message) if os.environ.get("CI") else pytest.skip(message)
 
 
+@pytest.mark.slow
 def test_no_word_of_the_project_is_misspelt():
     findings = spelling.unknown(layout.ROOT)
     assert not findings, "\n".join(findings)

@@ -86,6 +86,7 @@ def test_small_models_agree_at_every_point(kind, seed, shape, size):
         assert largest_difference(load(model), model, ids) <= limit
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ARCHITECTURES)
 def test_models_of_full_size_agree_at_every_point(kind):
     vocabulary, positions = FULL_SIZE[kind]

@@ -1,4 +1,4 @@
-"""A student's own model: in `models.load` and in the explorer of the stream, as an object and by its name on the hub."""
+"""A student's own model in `models.load` and in the explorer of the stream, as an object and by its name on the hub."""
 
 import doctest
 import json
@@ -119,6 +119,7 @@ def test_a_tokenizer_that_is_missing_or_wrong_gets_a_sentence(lang, tokenizer):
     assert "gpt2" in refused("gpt2", tokenizer)
 
 
+@pytest.mark.slow
 def test_a_notebook_shows_the_sentence_alone():
     """Not the printed model, and no traceback."""
     source = "import torch\nfrom helpers import explorers\nexplorers.residual_stream(torch.nn.Linear(2, 2))"
@@ -180,6 +181,7 @@ def test_hard_prompts_get_a_sentence_and_no_exception(own, lang):
         explorers.residual_stream(model, prompt=3)
 
 
+@pytest.mark.slow
 def test_half_of_a_surrogate_pair_as_prompt_in_a_live_kernel():
     """The widget's message to the browser ended in UnicodeEncodeError."""
     source = 'from helpers import explorers\nexplorers.residual_stream("bundled/ln-pre", prompt="Tea \\ud800")'

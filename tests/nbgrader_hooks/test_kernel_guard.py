@@ -9,7 +9,7 @@ import pytest
 from nbclient import NotebookClient
 
 import helpers
-from course.nbgrader_hooks.labels import labels_of
+from nbgrader_hooks.labels import labels_of
 
 GUARD = next(Path(helpers.__file__).parents[1].joinpath("tools").rglob("kernel_guard.py"))
 
@@ -67,3 +67,8 @@ def test_the_check_gets_its_name_back(graded):
         "check('by-hand', [3.5, 1, 2, 1.5, -2])",
     )
     assert graded(*cells)[2] == "Right.\n"
+
+
+def test_an_answer_finds_no_names_of_the_guard(graded):
+    names = "print([name for name in globals() if getattr(globals()[name], '__module__', '') == '__main__'])"
+    assert graded(names) == ["[]\n"]

@@ -19,7 +19,8 @@ HOSTILE = [
     '<form action="/formgrader/api"><input name="a"><button>Send</button></form>',
     "<iframe src='data:text/html,<script>alert(1)</script>'></iframe>",
     "[a](javascript:alert(1)) [b](JaVaScRiPt:alert(1)) [c](data:text/html;base64,AAAA) [d](vbscript:x)",
-    '<a href="java&#10;script:alert(1)">e</a> <a href=" &#1;javascript:alert(1)">f</a> <a xlink:href="javascript:x">g</a>',
+    '<a href="java&#10;script:alert(1)">e</a> <a href=" &#1;javascript:alert(1)">f</a>',
+    '<a xlink:href="javascript:x">g</a>',
     "<img src='https://elsewhere.example/x.png'> ![p](http://elsewhere.example/y.png)",
     '<div style="position: fixed; inset: 0; background: url(https://elsewhere.example)">over everything</div>',
     '<p id="judgement" name="score" class="score btn mark-graded">p</p>',
@@ -89,7 +90,8 @@ def test_markdown_leaves_clean_text_as_it_is(text):
 
 def test_text_formulas_tables_code_and_pictures_stay():
     text = (
-        "Why **so**: $x^2$, $$\\frac{1}{d}$$ and <u>this</u>, see [there](https://example.org).\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n"
+        "Why **so**: $x^2$, $$\\frac{1}{d}$$ and <u>this</u>, see [there](https://example.org).\n\n"
+        "| a | b |\n|---|---|\n| 1 | 2 |\n\n"
         "```python\nx < 1\n\ny = 2\n```\n\n![a dot](attachment:dot.png)"
     )
     cell = clean(new_markdown_cell(text, attachments={"dot.png": {"image/png": DOT}}))

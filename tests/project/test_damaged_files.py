@@ -141,6 +141,7 @@ DAMAGED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", [*DAMAGED, *UNREADABLE])
 def test_no_damage_ends_a_command_in_a_traceback(tree, damage):
     plant = DAMAGED[damage] if damage in DAMAGED else UNREADABLE[damage][0]

@@ -104,6 +104,7 @@ def test_what_a_run_writes_names_no_version(german):
     assert "version" not in german.metadata.language_info
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", layout.all_notebooks(), ids=lambda path: "-".join(path.parts[-3:]))
 def test_a_script_of_every_notebook_ends_in_py(path):
     notebook = nbformat.read(path, as_version=4)

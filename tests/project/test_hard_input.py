@@ -9,7 +9,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import nbformat
 import numpy as np
 import pytest
 import torch
@@ -23,7 +22,6 @@ from helpers.activities import predict as predictions
 from helpers.explorers import race
 from helpers.language import LANGUAGES, catalogue, say
 from tests.activities.test_checks import verdict
-from tests.support import browser
 
 TOOLS = Path(__file__).parents[2] / "tools"
 READERS = pytest.mark.parametrize("reader", LANGUAGES)
@@ -70,6 +68,7 @@ def test_what_cannot_be_seen_is_shown_as_its_escape(model):
     assert model.pieces(model.encode("\u202e")) == [r"\u202e₁", r"\u202e₂", r"\u202e₃"]
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=25)
 @given(st.lists(st.tuples(ANY_TEXT, st.integers(0, 200)), min_size=1, max_size=4))
 def test_explorer_takes_any_prompts_and_tokens_one_after_the_other(explorer, changes):
@@ -229,6 +228,7 @@ ODD_ANSWERS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", list(checks.TASKS))
 def test_odd_answers_are_never_right_and_end_in_a_sentence(task):
     """A complex answer once lost its imaginary part, and was right."""
@@ -333,6 +333,7 @@ def test_a_broken_predictions_file_is_no_obstacle(folder, content):
     assert predictions.load()["growth"] == {"choice": 0, "measured": 99.2, "answer": 3}
 
 
+@pytest.mark.slow
 def test_any_json_is_no_obstacle(folder):
     @settings(deadline=None)
     @given(ANY_JSON)
@@ -393,6 +394,7 @@ def test_two_processes_that_write_at_once_lose_nothing(folder):
 # the machine
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("locale", ODD_LOCALES)
 def test_german_and_swedish_need_no_locale_of_the_machine(locale):
     code = (
@@ -414,35 +416,3 @@ def test_the_tools_can_write_to_a_terminal_that_knows_ascii_only():
     env = os.environ | {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONPATH": str(TOOLS)}
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, check=True, timeout=120)
     assert done.stdout.decode() == "\\u201c\\xe4\\u201d\n"
-
-
-# the browser
-
-
-def test_arrow_keys_do_not_leave_a_question_in_the_browser(tmp_path):
-    """At the last option, the arrow key went on to the next question, and predicted there."""
-    cells = [
-        "from helpers.activities.predict import predict",
-        "predict('growth', 99, (3, 25, 75))",
-        "predict('post', 1, (0.5, 2.5))",
-    ]
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
-    notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
-    root, config = tmp_path / "root", tmp_path / "config"
-    root.mkdir(), config.mkdir()
-    nbformat.write(notebook, root / "two.ipynb")
-    with browser.lab(root, config) as address, browser.page() as (page, errors):
-        browser.Notebook(page, address, "two.ipynb").run_all()
-        first, second = (page.locator(".widget-radio").nth(index) for index in (0, 1))
-        second.wait_for()
-
-        def chosen(group):
-            return group.locator("input").evaluate_all("all => all.map(one => one.checked).indexOf(true)")
-
-        first.locator("input").first.focus()
-        for key, last in (("ArrowDown", 4), ("ArrowRight", 4), ("ArrowUp", 0), ("ArrowLeft", 0)):
-            for _ in range(6):
-                page.keyboard.press(key)
-            assert (chosen(first), chosen(second)) == (last, -1), key
-        page.wait_for_timeout(500)
-        assert json.loads((root / "predictions.json").read_text()).keys() == {"growth"} and errors == []

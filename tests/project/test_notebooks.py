@@ -1,5 +1,6 @@
 """The committed notebooks: what a reader without a kernel sees, and what running them again gives."""
 
+import itertools
 import re
 
 import nbformat
@@ -86,10 +87,23 @@ def test_reader_without_a_kernel_sees_pictures_with_alternative_texts(committed)
             assert "image/svg+xml" not in data, f"{cell.id} has no place for an alternative text"
 
 
+def one_of_each():
+    """Return every lesson and every solution once: their code is the same in all languages, as `check` sees to.
+
+    Lessons in English, since the browser runs the others; the solutions in one language after the other.
+    """
+    english = sorted(path for path in SOLVED if "en" in path.parts)
+    lessons = [path for path in english if path.parent.name == "en"]
+    solutions = [path for path in english if path.parent.name == "solutions"]
+    folders = itertools.cycle(layout.LANGUAGES)
+    turns = [path.parents[2] / folder / "solutions" / path.name for path, folder in zip(solutions, folders)]
+    return [*lessons, *turns]
+
+
 @pytest.fixture(scope="module")
 def executed():
-    """Every notebook run again, on copies."""
-    return execution.run(SOLVED, write=False)
+    """Notebooks run again, on copies."""
+    return execution.run(one_of_each(), write=False)
 
 
 def test_running_again_raises_nothing_and_stays_within_bounds(executed):
@@ -174,6 +188,7 @@ def notebooks_of(folder, **sources):
     return paths
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("death", DEATHS)
 def test_a_kernel_that_dies_is_one_line_and_the_others_are_run_and_written(tmp_path, death):
     paths = notebooks_of(tmp_path, first="print(1)", dies=DEATHS[death], last="print(2)")
@@ -186,6 +201,7 @@ def test_a_kernel_that_dies_is_one_line_and_the_others_are_run_and_written(tmp_p
         assert nbformat.read(path, as_version=4).cells[0].outputs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "content", ["", "{", "null", '{"cells": 3, "nbformat": 4, "nbformat_minor": 5, "metadata": {}}']
 )
@@ -197,6 +213,7 @@ def test_a_file_that_is_no_notebook_is_one_line_and_the_others_are_run_and_writt
     assert nbformat.read(good_one, as_version=4).cells[0].outputs
 
 
+@pytest.mark.slow
 def test_run_finds_a_value_out_of_bounds(tiny):
     notebook = nbformat.read(tiny, as_version=4)
     notebook.cells[0].source = "from helpers.activities import claims\nclaims.check('off-by-one', 13)"
@@ -206,6 +223,7 @@ def test_run_finds_a_value_out_of_bounds(tiny):
     assert "= 13, outside its bounds" in report[-1] and "helpers/activities/claims.toml" in report[-1]
 
 
+@pytest.mark.slow
 def test_run_reports_a_cell_that_does_not_end(tiny, monkeypatch):
     monkeypatch.setattr(execution, "CELL_LIMIT", 2)
     notebook = nbformat.read(tiny, as_version=4)
@@ -215,6 +233,7 @@ def test_run_reports_a_cell_that_does_not_end(tiny, monkeypatch):
     assert not good and "timed out" in report[0]
 
 
+@pytest.mark.slow
 def test_kernels_run_on_one_thread(tiny):
     notebook = nbformat.read(tiny, as_version=4)
     notebook.cells[0].source = "import os\nassert os.environ['OMP_NUM_THREADS'] == '1'"

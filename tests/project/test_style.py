@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -22,6 +24,7 @@ def test_ruff_finds_nothing():
         assert result.returncode == 0, result.stdout
 
 
+@pytest.mark.slow
 def test_importing_helpers_does_not_import_transformers():
     code = (
         "import sys\n"
@@ -33,6 +36,7 @@ def test_importing_helpers_does_not_import_transformers():
     assert result.stdout.strip() == "[]"
 
 
+@pytest.mark.slow
 def test_what_a_student_opens_brings_no_catalogue_no_ledger_and_no_widget():
     """The norms, the decoder, the trace and the training can be read and used on their own."""
     code = (

@@ -55,17 +55,29 @@ def lab(root, config):
 
 
 @contextmanager
-def page():
-    """Open a Chromium page of 1280 × 900 pixels; yields (page, list of the console's errors)."""
-    chromium = shutil.which("chromium")
-    assert chromium, "the browser tests need chromium; .ci/run installs it"
+def window():
+    """Start Chromium; yields what opens pages of 1280 × 900 pixels, which share what was loaded once."""
+    program = shutil.which("chromium")
+    assert program, "the browser tests need chromium; .ci/run installs it"
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
-        opened = browser.new_page(viewport={"width": 1280, "height": 900})
-        errors = []
-        opened.on("pageerror", lambda error: errors.append(str(error)))
-        yield opened, errors
-        browser.close()
+        chromium = playwright.chromium.launch(executable_path=program, args=FLAGS)
+        yield chromium.new_context(viewport={"width": 1280, "height": 900})
+        chromium.close()
+
+
+def new_page(opened_window):
+    """Open a page in a window; return it and the list of its console's errors, which fills later."""
+    errors = []
+    opened = opened_window.new_page()
+    opened.on("pageerror", lambda error: errors.append(str(error)))
+    return opened, errors
+
+
+@contextmanager
+def page():
+    """Open a page in a Chromium of its own; yields (page, list of the console's errors)."""
+    with window() as opened_window:
+        yield new_page(opened_window)
 
 
 class Notebook:
@@ -95,7 +107,8 @@ class Notebook:
         self.menu("Run", "Run All Cells")
         self.page.wait_for_function(
             """() => {
-              const code = jupyterapp.shell.currentWidget.content.widgets.map(cell => cell.model).filter(m => m.type === "code")
+              const cells = jupyterapp.shell.currentWidget.content.widgets
+              const code = cells.map(cell => cell.model).filter(model => model.type === "code")
               const failed = code.some(model => model.outputs.toJSON().some(output => output.output_type === "error"))
               return failed || code.every(model => model.executionCount !== null && model.executionState === "idle")
             }""",

@@ -27,7 +27,9 @@ window.attacked = true;
 def attacks():
     """Return answers in Markdown that try to run SET_MARKS, in the ways that pages of HTML offer."""
     quoted = SET_MARKS.replace("&", "&amp;").replace('"', "&quot;")
-    page = f"<script>(function(){{ {SET_MARKS.replace('document', 'parent.document').replace('location', 'parent.location')} }})()</script>"
+    of_the_parent = SET_MARKS.replace("document", "parent.document").replace("location", "parent.location")
+    page = f"<script>(function(){{ {of_the_parent} }})()</script>"
+    unquoted = SET_MARKS.replace("'", "")
     framed = page.replace("&", "&amp;").replace('"', "&quot;")
     return {
         "script": f"<script>{SET_MARKS}</script>",
@@ -37,8 +39,9 @@ def attacks():
         "focus": f'<input autofocus onfocus="{quoted}">',
         "frame": f'<iframe srcdoc="{framed}"></iframe>',
         "style": f'<style>@keyframes k {{}}</style><p style="animation: k 1s" onanimationstart="{quoted}">t</p>',
-        "mathml": f'<math><mtext><table><mglyph><style><!--</style><img title="--&gt;&lt;img src=1 onerror={quoted}&gt;">',
-        "noscript": f"<noscript><p title=\"</noscript><img src=1 onerror='{SET_MARKS.replace(chr(39), '')}'>\"></noscript>",
+        "mathml": "<math><mtext><table><mglyph><style><!--</style>"
+        f'<img title="--&gt;&lt;img src=1 onerror={quoted}&gt;">',
+        "noscript": f"<noscript><p title=\"</noscript><img src=1 onerror='{unquoted}'>\"></noscript>",
     }
 
 

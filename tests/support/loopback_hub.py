@@ -94,54 +94,74 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer()
 
     def _answer(self):
-        hub, fault = self.hub, self.hub.fault
+        """Answer as the hub does, unless its fault is another answer."""
         match = re.fullmatch(r"(/cdn)?/(.+?)/resolve/([^/]+)/(.+)", self.path)
         cdn, repo, revision, file = match.groups() if match else (None, None, None, self.path)
-        byte_range = self.headers.get("Range")
         weights = file.endswith(".safetensors")
         if cdn or not weights or self.command == "HEAD":
-            hub.requests.append((self.command, file, byte_range))
-        if fault == "silent":
-            hub.closing.wait(120)
+            self.hub.requests.append((self.command, file, self.headers.get("Range")))
+        if self.hub.fault == "silent":
+            self.hub.closing.wait(120)
             self.close_connection = True
-            return
-        if fault == "renamed" and not cdn and not self.path.startswith("/renamed"):
-            return self._send(307, {"Location": f"/renamed{self.path}"}, b"")
-        repo = repo and repo.removeprefix("renamed/")
-        if fault == "gated":
-            return self._send(403, {"X-Error-Code": "GatedRepo"}, b"agree first")
-        if fault == "portal":
-            return self._send(200, {"Content-Type": "text/html"}, b"<html>Please log in</html>")
+        elif not self._refuse(cdn):
+            self._answer_with_file(cdn, (repo or "").removeprefix("renamed/"), revision, file)
+
+    def _refuse(self, cdn):
+        """Send the answer of a fault that keeps from every file; return whether there was one."""
+        fault = self.hub.fault
         if fault == "get-429":
             fault = 429 if self.command == "GET" else None
-        path = hub.repositories[repo] / file if repo in hub.repositories else None
+        answers = {
+            "gated": (403, {"X-Error-Code": "GatedRepo"}, b"agree first"),
+            "portal": (200, {"Content-Type": "text/html"}, b"<html>Please log in</html>"),
+        }
+        if not cdn and not self.path.startswith("/renamed"):
+            answers["renamed"] = (307, {"Location": f"/renamed{self.path}"}, b"")
         if isinstance(fault, int):
-            return self._send(fault, {"Retry-After": "300"} if fault == 429 else {}, b"fault")
-        if path is None or not path.is_file() or revision not in ("main", hub.commit):
-            return self._send(404, {"X-Error-Code": "EntryNotFound" if path else "RepoNotFound"}, b"not found")
+            answers[fault] = (fault, {"Retry-After": "300"} if fault == 429 else {}, b"fault")
+        if fault not in answers:
+            return False
+        self._send(*answers[fault])
+        return True
 
+    def _answer_with_file(self, cdn, repo, revision, file):
+        """Send a file, or for weights where they are; a fault of the hub may change them."""
+        hub, weights = self.hub, file.endswith(".safetensors")
+        path = hub.repositories[repo] / file if repo in hub.repositories else None
+        if path is None or not path.is_file() or revision not in ("main", hub.commit):
+            self._send(404, {"X-Error-Code": "EntryNotFound" if path else "RepoNotFound"}, b"not found")
+            return
         data, (sha256, sha1) = path.read_bytes(), hashes(path)
-        if weights and fault == "other":
-            data = data[:-1] + bytes([data[-1] ^ 1])
+        if weights and hub.fault == "other":
+            data = with_another_end(data)
             sha256 = hashlib.sha256(data).hexdigest()
-        size, headers = len(data), {"X-Repo-Commit": hub.commit, "Accept-Ranges": "bytes"}
-        headers["X-HF-Warning"] = "unauthenticated; You are sending unauthenticated requests."
-        headers["ETag"] = f'"{sha1}"'
-        if weights:
-            headers |= {"X-Linked-Etag": f'"{sha256}"', "X-Linked-Size": str(size)}
-            if not cdn:
-                location = f"http://localhost:{hub.server.server_port}/cdn{self.path}"
-                return self._send(302, headers | {"Location": location}, b"")
-        if weights and fault == "flipped":
-            data = data[:-1] + bytes([data[-1] ^ 1])
+        headers = {
+            "X-Repo-Commit": hub.commit,
+            "Accept-Ranges": "bytes",
+            "X-HF-Warning": "unauthenticated; You are sending unauthenticated requests.",
+            "ETag": f'"{sha1}"',
+        }
+        if not weights:
+            self._send_part(headers, data)
+            return
+        headers |= {"X-Linked-Etag": f'"{sha256}"', "X-Linked-Size": str(len(data))}
+        if not cdn:
+            location = f"http://localhost:{hub.server.server_port}/cdn{self.path}"
+            self._send(302, headers | {"Location": location}, b"")
+            return
+        self._send_part(headers, with_another_end(data) if hub.fault == "flipped" else data, hub.fault)
+
+    def _send_part(self, headers, data, fault=None):
+        """Send a file or, if that was asked for and the hub can do it, the rest of it."""
         start, status = 0, 200
-        asked = re.fullmatch(r"bytes=(\d+)-", byte_range or "")
-        if asked and fault not in ("no-range", "cut-no-range"):
+        asked = re.fullmatch(r"bytes=(\d+)-", self.headers.get("Range") or "")
+        if asked and self.hub.fault not in ("no-range", "cut-no-range"):
             start, status = int(asked[1]), 206
-            headers["Content-Range"] = f"bytes {start}-{size - 1}/{size}"
-        if fault == "empty-rest" and start:
-            return self._send(status, headers, b"")
-        self._send(status, headers, data[start:], fault if weights else None, max(0, size // 2 - start))
+            headers = headers | {"Content-Range": f"bytes {start}-{len(data) - 1}/{len(data)}"}
+        if start and self.hub.fault == "empty-rest":
+            self._send(status, headers, b"")
+            return
+        self._send(status, headers, data[start:], fault, max(0, len(data) // 2 - start))
 
     def _send(self, status, headers, body, fault=None, half=0):
         """Send an answer; with a fault, stop after `half` bytes."""
@@ -156,12 +176,15 @@ class _Handler(BaseHTTPRequestHandler):
                 self.wfile.write(body[start : start + 2**16])
                 self.wfile.flush()
                 time.sleep(0.2)
-            return
-        if fault not in ("stall", "cut", "cut-once", "reset-once", "cut-no-range", "empty-rest"):
+        elif fault in ("stall", "cut", "cut-once", "reset-once", "cut-no-range", "empty-rest"):
+            self.wfile.write(body[:half])
+            self.wfile.flush()
+            self._break_off(fault)
+        else:
             self.wfile.write(body)
-            return
-        self.wfile.write(body[:half])
-        self.wfile.flush()
+
+    def _break_off(self, fault):
+        """End the connection within an answer."""
         self.close_connection = True
         if fault == "stall":
             self.hub.closing.wait(120)
@@ -171,14 +194,21 @@ class _Handler(BaseHTTPRequestHandler):
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             for end in (self.rfile, self.wfile, self.connection):
                 end.close()
-        if fault in ("cut-once", "reset-once"):
-            self.hub.fault = None
-        if fault == "cut-no-range":
-            self.hub.fault = "no-range"
+        afterwards = {"cut-once": None, "reset-once": None, "cut-no-range": "no-range"}
+        if fault in afterwards:
+            self.hub.fault = afterwards[fault]
+
+
+def with_another_end(data):
+    """Return bytes of which the last one is another."""
+    return data[:-1] + bytes([data[-1] ^ 1])
 
 
 def _write(path, model, masks):
-    """Write config.json and model.safetensors as the hub's old checkpoints have them: no prefix, and the masks stored."""
+    """Write config.json and model.safetensors as the hub's old checkpoints have them.
+
+    The names of the tensors have no prefix, and the masks are stored.
+    """
     path.mkdir(parents=True, exist_ok=True)
     config, state = model.config, {}
     for name, tensor in model.transformer.state_dict().items():
@@ -236,7 +266,10 @@ def make_gpt1_folder(path, small=True, seed=0, layers=2):
 
 
 def make_llama_folder(path):
-    """Write a repository folder with a Llama of two blocks of random weights and a byte-level tokenizer; return the path."""
+    """Write a repository folder with a Llama of two blocks of random weights; return the path.
+
+    The tokenizer is that of `make_gpt2_folder`.
+    """
     from transformers import LlamaConfig, LlamaForCausalLM
 
     path = make_gpt2_folder(path)  # for its tokenizer; the rest is overwritten

@@ -126,41 +126,73 @@ except AttributeError:
     pass"""
 
 
+def duplicate(notebook, released):
+    """Put in a check twice, and an answer twice, of which the second counts."""
+    notebook.cells.insert(5, copy.deepcopy(cell(notebook, "double-check")))
+    another = cell(answered(released, double="def double(x):\n    return 1"), "double")
+    notebook.cells.insert(3, another | {"id": "new"})
+
+
+def delete(notebook, _):
+    notebook.cells.remove(cell(notebook, "square-check"))
+    cell(notebook, "square").source = "def square(x):\n    return 1"
+
+
+def tamper(notebook, _):
+    cell(notebook, "square").source = "def square(x):\n    return 1"
+    cell(notebook, "square-check").source = "pass"
+    cell(notebook, "square-check").metadata.nbgrader.points = 100
+
+
+def reorder(notebook, _):
+    notebook.cells.reverse()
+
+
+def fill(notebook, _):
+    text = {"header": {"msg_type": "stream"}, "content": {"name": "stdout", "text": "x" * 50_000_000}}
+    cell(notebook, "double").outputs = [output_from_msg(text)]
+
+
+def as_colab_does(notebook, _):
+    """Leave no ids, and metadata of its own."""
+    for one in notebook.cells:
+        one.pop("id", None)
+        one.metadata["id"] = "aBc"
+    notebook.metadata = {"colab": {"provenance": []}}
+
+
+def strip(notebook, _):
+    """Leave no metadata, but the ids."""
+    for one in notebook.cells:
+        one.metadata = {}
+
+
+def retype(notebook, _):
+    cell(notebook, "judgement").cell_type = "raw"
+    cell(notebook, "judgement").source = "mine \ud800"
+
+
+DAMAGES = {
+    "duplicated": duplicate,
+    "deleted": delete,
+    "tampered": tamper,
+    "reordered": reorder,
+    "huge": fill,
+    "colab": as_colab_does,
+    "stripped": strip,
+    "retyped": retype,
+}
+
+
 def damaged(kind, released, course):
     """Return the notebook of one kind of student, from the released one."""
-    notebook = answered(released)
-    if kind == "duplicated":  # the check twice, and an answer twice, of which the second counts
-        notebook.cells.insert(5, copy.deepcopy(cell(notebook, "double-check")))
-        notebook.cells.insert(
-            3, cell(answered(released, double="def double(x):\n    return 1"), "double") | {"id": "new"}
-        )
-    elif kind == "deleted":
-        notebook.cells.remove(cell(notebook, "square-check"))
-        cell(notebook, "square").source = "def square(x):\n    return 1"
-    elif kind == "tampered":
-        cell(notebook, "square").source = "def square(x):\n    return 1"
-        cell(notebook, "square-check").source = "pass"
-        cell(notebook, "square-check").metadata.nbgrader.points = 100
-    elif kind == "reordered":
-        notebook.cells.reverse()
-    elif kind == "huge":
-        text = {"header": {"msg_type": "stream"}, "content": {"name": "stdout", "text": "x" * 50_000_000}}
-        cell(notebook, "double").outputs = [output_from_msg(text)]
-    elif kind == "colab":  # no ids, metadata of its own
-        for one in notebook.cells:
-            one.pop("id", None)
-            one.metadata["id"] = "aBc"
-        notebook.metadata = {"colab": {"provenance": []}}
-    elif kind == "stripped":  # no metadata, but ids
-        for one in notebook.cells:
-            one.metadata = {}
-    elif kind == "retyped":
-        cell(notebook, "judgement").cell_type = "raw"
-        cell(notebook, "judgement").source = "mine \ud800"
-    else:
-        notebook = answered(released, **ANSWERS[kind])
-        for one in notebook.cells:
-            one.source = one.source.replace("{course}", str(course))
+    if kind in DAMAGES:
+        notebook = answered(released)
+        DAMAGES[kind](notebook, released)
+        return notebook
+    notebook = answered(released, **ANSWERS[kind])
+    for one in notebook.cells:
+        one.source = one.source.replace("{course}", str(course))
     return notebook
 
 

@@ -12,7 +12,10 @@ REPOS = {"gpt2": "openai-community/gpt2", "gpt1": "openai-community/openai-gpt"}
 
 
 def make_folders(root, **shape):
-    """Write both repositories' folders below `root`; shape as in `loopback_hub.make_gpt2_folder`. Return name → folder."""
+    """Write both repositories' folders below `root`; return name → folder.
+
+    shape: as in `loopback_hub.make_gpt2_folder`.
+    """
     makers = {"gpt2": loopback_hub.make_gpt2_folder, "gpt1": loopback_hub.make_gpt1_folder}
     return {name: make(Path(root) / name, **shape) for name, make in makers.items()}
 

@@ -12,7 +12,7 @@ from helpers.training import LETTERS, Run, sentences, unigram
 from training import race_runs
 
 EXPLODED = 100  # nats; guessing costs about 3
-FIRST = 40  # steps of each kind that are trained again
+FIRST = 20  # steps of each kind that are trained again
 RUNS = {"tiny": (Run("pre", layers=1, steps=30), 3), "other": (Run("none", layers=1, steps=20), 2)}
 
 
@@ -76,6 +76,7 @@ def test_the_race_runs_are_those_of_the_script():
         assert all(len(curve) == run.steps // 10 for curve in curves), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", race_runs.RUNS)
 def test_the_beginning_of_a_stored_curve_comes_again(name):
     # rounding errors grow, so only the first steps are the same on every machine

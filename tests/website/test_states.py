@@ -15,7 +15,10 @@ def test_every_explorer_of_the_helpers_has_its_steps():
     "source, shown",
     [
         ("explorers.placement()", ("placement", {})),
-        ("from helpers.explorers import race\n\nrace.WarmupRace(kind='pre', rate=1e-4)", ("WarmupRace", {"kind": "pre", "rate": 1e-4})),
+        (
+            "from helpers.explorers import race\n\nrace.WarmupRace(kind='pre', rate=1e-4)",
+            ("WarmupRace", {"kind": "pre", "rate": 1e-4}),
+        ),
         ("explorers.WarmupRace('pre')", ("WarmupRace", {"kind": "pre"})),
         ('explorers.residual_stream("gpt1", "post")', ("residual_stream", {"model": "gpt1", "placement": "post"})),
         ("explorers.layer_norm_steps(10, outlier=5)", ("layer_norm_steps", {"shift": 10, "outlier": 5})),
@@ -50,6 +53,7 @@ def test_arguments_that_the_site_cannot_take_are_named(source, why):
         explorer_states.shown_in(source)
 
 
+@pytest.mark.slow
 def test_the_site_starts_in_the_state_that_the_cell_asks_for_by_position():
     prepared = explorer_states.prepare(*explorer_states.shown_in("explorers.placement('deepnorm', 'rmsnorm', 64)"))
     chosen = [control.options[control.start] for control in prepared.controls]
@@ -61,6 +65,7 @@ def test_a_step_that_the_control_has_not_got_is_an_error():
         explorer_states.some(1, 7)([1, 2, 3])
 
 
+@pytest.mark.slow
 def test_the_last_control_changes_fastest_and_each_state_is_what_the_live_explorer_shows():
     prepared = explorer_states.prepare("layer_norm_steps", {})
     counts = [len(control.options) for control in prepared.controls]
@@ -71,6 +76,7 @@ def test_the_last_control_changes_fastest_and_each_state_is_what_the_live_explor
     assert (picture.svg, picture.alt, message) == (live.picture.svg, live.picture.alt, live.picture.alt)
 
 
+@pytest.mark.slow
 def test_the_stream_starts_with_a_bundled_model_whatever_the_cell_asks_for():
     prepared = explorer_states.prepare("residual_stream", {"model": "gpt2", "reference": False})
     controls = {control.name: control for control in prepared.controls}
@@ -86,6 +92,7 @@ def test_the_race_offers_every_stored_run_once_in_the_language_in_use():
     assert control.options[control.start] == "Post-Norm, 12 Blöcke, Lernrate 0,0005, Warmup 0"
 
 
+@pytest.mark.slow
 def test_messages_are_text_without_markup():
     picture, message = explorer_states.prepare("WarmupRace", {}).states[0]
     assert "<" not in message and message == picture.alt

@@ -1,5 +1,6 @@
 """The static site: complete, closed in itself, and small enough; tests/test_browser_website.py looks at it."""
 
+import itertools
 import json
 import posixpath
 import re
@@ -124,7 +125,10 @@ def test_every_formula_is_mathml(pages):
 
 def test_a_formula_keeps_what_its_reader_needs():
     """A decimal comma without a space, bold digits, functions that stand apart, and letters of a name in one word."""
-    to_html = lambda source: MarkdownWithMath(renderer=build.Renderer(lambda url: None)).render(source)
+
+    def to_html(source):
+        return MarkdownWithMath(renderer=build.Renderer(lambda url: None)).render(source)
+
     assert '<mo rspace="0">,</mo>' in to_html("$1{,}5$") and "𝟏" in to_html(r"$\mathbf{1}$")
     assert "<mi>RMS</mi>" in to_html(r"$$\mathrm{RMS}(x)$$") and 'display="block"' in to_html("$$x$$")
 
@@ -164,7 +168,9 @@ def test_states_are_drawn_in_the_language_of_the_page(pages):
 
 
 def test_the_words_of_the_site_exist_in_all_languages_and_none_is_left_in_english(pages):
-    keys = lambda words: {key: keys(value) if isinstance(value, dict) else "" for key, value in words.items()}
+    def keys(words):
+        return {key: keys(value) if isinstance(value, dict) else "" for key, value in words.items()}
+
     assert len({json.dumps(keys(build.SITE_WORDS[language]), sort_keys=True) for language in LANGUAGES}) == 1
     english = [text for text in build.SITE_WORDS["en"].values() if isinstance(text, str) and len(text) > 9]
     english += list(build.SITE_WORDS["en"]["live"].values())
@@ -181,6 +187,7 @@ def test_nothing_is_written_over_a_folder_that_holds_something(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
+@pytest.mark.slow
 def test_equal_notebooks_make_equal_sites(tmp_path):
     tree = Tree(tmp_path / "project")
     with tree.edit("en", "02_second.ipynb") as notebook:
@@ -227,7 +234,7 @@ def written(svg):
     return texts
 
 
-@pytest.mark.parametrize("path", PAGES)
+@pytest.mark.parametrize("path", [f"{lang}/{name}.html" for name, lang in zip(LESSONS, itertools.cycle(LANGUAGES))])
 def test_every_state_shows_the_texts_of_the_lesson_letter_by_letter(site, pages, path):
     """Ticks at ±0.0005 were all 0, and 0.0909 became 0.09, since what was written was rounded like a coordinate."""
     language_in_use.use(path[:2])

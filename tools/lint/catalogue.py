@@ -67,9 +67,9 @@ def mistakes_of(root):
                 found.append((f"{file}#{task}", {}))
                 continue
             for name, texts in mistakes.items():
-                if not isinstance(texts, dict):
-                    texts = {}
-                sentences = {language: text for language, text in texts.items() if isinstance(text, str)}
+                sentences = {}
+                if isinstance(texts, dict):
+                    sentences = {language: text for language, text in texts.items() if isinstance(text, str)}
                 found.append((f"{file}#{task}.{name}", sentences))
     return found
 

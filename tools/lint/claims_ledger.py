@@ -1,4 +1,4 @@
-"""The ledger of claims, helpers/activities/claims.toml: whether its entries are whole, and whether the cards shown are theirs."""
+"""The ledger of claims: whether its entries are whole, and whether the cards shown are theirs."""
 
 import ast
 import math
@@ -13,7 +13,8 @@ from notebook_files.layout import LANGUAGES, authored
 from texts import wording
 
 FILE = "helpers/activities/claims.toml"
-CARD = "application/vnd.norm-lessons.claim+json"  # the part of an output that holds a card's data; see helpers/activities/claims.py
+# the part of an output that holds a card's data; helpers/activities/claims.py writes it
+CARD = "application/vnd.norm-lessons.claim+json"
 VERDICTS = ("true", "depends", "false", "open")
 FIELDS = ("lesson", "said_by", "verdict", "source", "bounds", *catalogue.PARTS)
 

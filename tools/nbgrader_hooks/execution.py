@@ -102,6 +102,7 @@ class ExecuteApart(Execute):
         self.written[cell_index] += len(content.get("text", "")) + shown
         if self.written[cell_index] <= self.longest_output:
             return super().output(outs, msg, display_id, cell_index)
+        return None
 
 
 class DropWarnings(NbGraderPreprocessor):

@@ -4,26 +4,18 @@ In the environment stand GUARD_HIDDEN, the folders that are not to be read, and 
 It keeps code from writing outside the kernel's own folder, from reading the course and the solutions, from
 starting programs and from the network, and keeps the checks from being replaced. An audit hook cannot be
 taken away again, but it is no wall: code that sets out to break it, with ctypes for example, can.
+
+The names in this file are the student's as well, so they go at its end, and what stays needs none of them: each
+function finds what it calls in the function around it.
 """
 
 
-def guard():
-    import json
+def places():
+    """Return two functions: whether a path is in a folder, and where a path leads."""
     import os
-    import sys
-    from types import ModuleType
 
     real, join, sep = os.path.realpath, os.path.join, os.sep
-    fsdecode, readlink, nowhere = os.fsdecode, os.readlink, (os.devnull, ":memory:")
-    own = real(os.getcwd())
-    hidden = tuple(real(path) for path in os.environ.pop("GUARD_HIDDEN", "").split(os.pathsep) if path)
-    words = json.loads(os.environ.pop("GUARD_WORDS"))
-    writing = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-    changing = {f"os.{name}" for name in "remove rename rmdir mkdir link symlink truncate chmod chown utime".split()}
-    changing |= {"sqlite3.connect"}
-    looking = {"os.listdir", "os.scandir", "os.chdir"}
-    forbidden = {f"os.{name}" for name in "system exec fork forkpty posix_spawn spawn startfile kill killpg".split()}
-    forbidden |= {"subprocess.Popen", "socket.connect", "socket.sendto", "socket.sendmsg"}
+    fsdecode, readlink = os.fsdecode, os.readlink
 
     def inside(path, folder):
         return path == folder or path.startswith(folder + sep)
@@ -33,30 +25,88 @@ def guard():
         start = readlink(f"/proc/self/fd/{folder}") if isinstance(folder, int) and folder >= 0 else ""
         return real(join(start, "" if isinstance(path, int) else fsdecode(path)))
 
+    return inside, place
+
+
+def watch_opening(inside, place, own, hidden, words):
+    """Return what refuses to open hidden files, and to write elsewhere than in the kernel's own folder."""
+    import os
+
+    writing = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+    nowhere = (os.devnull, ":memory:")
+
     def check(event, args):
-        if event == "open":
-            path, _, flags = args
-            if isinstance(path, int):
-                return
-            found = place(path, -1)
-            if any(inside(found, folder) for folder in hidden):
-                raise PermissionError(words["not_read"].format(path=path))
-            if flags & writing and path not in nowhere and not inside(found, own):
+        path, _, flags = args
+        if isinstance(path, int):
+            return
+        found = place(path, -1)
+        if any(inside(found, folder) for folder in hidden):
+            raise PermissionError(words["not_read"].format(path=path))
+        if flags & writing and path not in nowhere and not inside(found, own):
+            raise PermissionError(words["outside"].format(path=path))
+
+    return check
+
+
+def watch_folders(inside, place, own, hidden, words):
+    """Return what refuses to look into hidden folders, and what refuses to change anything elsewhere."""
+    import os
+
+    nowhere = (os.devnull, ":memory:")
+
+    def check_looking(event, args):
+        if any(inside(place(args[0] or ".", args[0]), folder) for folder in hidden):
+            raise PermissionError(words["not_read"].format(path=args[0]))
+
+    def check_changing(event, args):
+        numbers = [arg for arg in args if isinstance(arg, int) and event != "os.truncate"]
+        folder = numbers[-1] if numbers else -1
+        for path in args:
+            if isinstance(path, (str, bytes)) and path not in nowhere and not inside(place(path, folder), own):
                 raise PermissionError(words["outside"].format(path=path))
-        elif event in looking:
-            if any(inside(place(args[0] or ".", args[0]), folder) for folder in hidden):
-                raise PermissionError(words["not_read"].format(path=args[0]))
-        elif event in changing:
-            numbers = [arg for arg in args if isinstance(arg, int) and event != "os.truncate"]
-            folder = numbers[-1] if numbers else -1
-            for path in args:
-                if isinstance(path, (str, bytes)) and path not in nowhere and not inside(place(path, folder), own):
-                    raise PermissionError(words["outside"].format(path=path))
-        elif event in forbidden:
-            raise PermissionError(words["not_allowed"].format(event=event))
+
+    return check_looking, check_changing
+
+
+def watch(words):
+    """Return the audit hook."""
+    import os
+
+    own = os.path.realpath(os.getcwd())
+    named = os.environ.pop("GUARD_HIDDEN", "").split(os.pathsep)
+    hidden = tuple(os.path.realpath(path) for path in named if path)
+    inside, place = places()
+    check_opening = watch_opening(inside, place, own, hidden, words)
+    check_looking, check_changing = watch_folders(inside, place, own, hidden, words)
+
+    def refuse(event, args):
+        raise PermissionError(words["not_allowed"].format(event=event))
+
+    watched = {"open": check_opening, "sqlite3.connect": check_changing}
+    for name in "remove rename rmdir mkdir link symlink truncate chmod chown utime".split():
+        watched[f"os.{name}"] = check_changing
+    for name in "listdir scandir chdir".split():
+        watched[f"os.{name}"] = check_looking
+    for name in "system exec fork forkpty posix_spawn spawn startfile kill killpg".split():
+        watched[f"os.{name}"] = refuse
+    for event in ("subprocess.Popen", "socket.connect", "socket.sendto", "socket.sendmsg"):
+        watched[event] = refuse
+    find = watched.get
+
+    def check(event, args):
+        found = find(event)
+        if found is not None:
+            found(event, args)
+
+    return check
+
+
+def freezing(words):
+    """Return what freezes the modules of helpers that are loaded: their names cannot be given another meaning."""
+    import sys
+    from types import ModuleType
 
     modules = sys.modules
-    helpers_check = "helpers.activities.check"
 
     class Frozen(ModuleType):
         def __setattr__(self, name, value):
@@ -69,20 +119,25 @@ def guard():
         def __delattr__(self, name):
             raise AttributeError(words["not_changed"].format(name=f"{self.__name__}.{name}"))
 
-    shell = get_ipython()  # noqa: F821
-    checks = {}  # the names under which cells know the checks, and what they mean
-
-    def is_check(value):
-        names = getattr(value, "__name__", ""), getattr(value, "__module__", "")
-        return helpers_check in names
-
-    def freeze(result=None):
-        """Freeze the modules of helpers once a cell has imported them, and note what it calls the checks."""
-        for name, module in list(sys.modules.items()):
+    def freeze():
+        for name, module in list(modules.items()):
             if name.partition(".")[0] == "helpers" and type(module) is ModuleType:
                 module.__class__ = Frozen
+
+    return freeze
+
+
+def keep_checks(shell, words):
+    """Let a shell freeze helpers once a cell has imported them, and give the checks their names back."""
+    helpers_check = "helpers.activities.check"
+    checks = {}  # the names under which cells know the checks, and what they mean
+    freeze = freezing(words)
+
+    def note(result=None):
+        freeze()
         for name, value in shell.user_ns.items():
-            if is_check(value):
+            names = getattr(value, "__name__", ""), getattr(value, "__module__", "")
+            if helpers_check in names:
                 checks.setdefault(name, value)
 
     def restore(info=None):
@@ -96,15 +151,28 @@ def guard():
             raise PermissionError(words["not_allowed"].format(event=event))
         register(event, function)
 
+    register("post_run_cell", note)
+    register("pre_run_cell", restore)
+    shell.events.register = only_harmless
+
+
+def guard(shell):
+    """Start guarding; nothing takes it back."""
+    import json
+    import os
+    import sys
+
+    words = json.loads(os.environ.pop("GUARD_WORDS"))
+
     def not_run(command):
         print(words["not_run"].format(command=command))
 
     shell.system = not_run  # !command and %pip
-    register("post_run_cell", freeze)
-    register("pre_run_cell", restore)
-    shell.events.register = only_harmless
-    sys.addaudithook(check)
+    keep_checks(shell, words)
+    sys.addaudithook(watch(words))
 
 
-guard()
-del guard
+guard(get_ipython())  # noqa: F821, the kernel's
+for name in ("guard", "keep_checks", "freezing", "watch", "watch_folders", "watch_opening", "places"):
+    globals().pop(name)
+del name

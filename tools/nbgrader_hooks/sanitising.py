@@ -137,7 +137,10 @@ def formula(text, display):
 
 
 def clean_html(text):
-    """Return HTML in which nothing acts: no script, event, form, frame or foreign address; what is cut shows as text."""
+    """Return HTML in which nothing acts: no script, event, form, frame or foreign address.
+
+    What is cut shows as text.
+    """
     try:
         return CLEANER.clean(text)
     except RecursionError:  # thousands of tags in one another
