@@ -1,1 +1,1 @@
-"""Norms, a readable decoder, its residual stream, and pictures; import a module by name: `from helpers import trace`."""
+"""Norms, a readable decoder, its residual stream, pictures; import a module by name: `from helpers import trace`."""

@@ -30,7 +30,7 @@ drawing = threading.RLock()  # matplotlib shares its text layout between threads
 
 
 class Picture:
-    """A figure as SVG, which is quick and sharp, with its alternative text; displayed as PNG, which GitHub shows, too."""
+    """A figure as SVG, which is quick and sharp, with its alternative text; shown as PNG, which GitHub shows too."""
 
     def __init__(self, figure, svg, alt):
         self.figure = figure
@@ -156,14 +156,13 @@ bars = partial(lines, bars=True)
 
 
 def plain_numbers(values):
-    """Return a tensor, or what a list holds, as a list of Python's numbers; names and whole numbers stay as they are."""
+    """Return a tensor, or what a list holds, as a list of Python's numbers; names and whole numbers stay."""
     if hasattr(values, "tolist"):
         return values.tolist()
     found = []
     for value in values:
-        if hasattr(value, "item"):  # a tensor or an array of one number
-            value = value.item()
-        found.append(value)
+        is_tensor = hasattr(value, "item")  # or an array of one number
+        found.append(value.item() if is_tensor else value)
     return found
 
 

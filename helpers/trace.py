@@ -313,12 +313,14 @@ def _fit_inputs(inputs, body):
         raise ValueError(f"The input has {shape[-1]} tokens, but this model reads at most {limit}.")
     fitted = {}
     for name, values in inputs.items():
-        if len(shape) == 1 and values.shape == shape:
-            values = values[None]
-        fitted[name] = values.to(device)
+        is_one_text = len(shape) == 1 and values.shape == shape
+        batch = values[None] if is_one_text else values
+        fitted[name] = batch.to(device)
     mask = fitted.get("attention_mask")
-    if mask is not None and mask.shape != fitted["input_ids"].shape:
-        if mask.dim() < 3 or isinstance(body, Decoder):  # models of transformers read masks with more axes as well
+    if mask is not None:
+        fits = mask.shape == fitted["input_ids"].shape
+        is_for_transformers = mask.dim() >= 3 and not isinstance(body, Decoder)  # which reads masks with more axes, too
+        if not fits and not is_for_transformers:
             found = tuple(inputs["attention_mask"].shape)
             raise ValueError(f"The attention mask has the shape {found}, the ids have {tuple(shape)}.")
     return fitted

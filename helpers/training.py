@@ -71,7 +71,7 @@ def random_windows(data, length, batch, seed):
 
 
 def sentences(length, seed=0):
-    """Return (length,) ids of made-up sentences from training_sentences.toml, everywhere the same; id i is LETTERS[i]."""
+    """Return (length,) ids of sentences from training_sentences.toml, everywhere the same; id i is LETTERS[i]."""
     generator = random.Random(seed)
     grammar = tomllib.loads(files("helpers").joinpath("training_sentences.toml").read_text("utf8"))
     text = ""

@@ -241,10 +241,7 @@ def is_made_by_value(mistake, answer, agree):
 
 def is_made_by_function(mistake, given, cases, agree):
     """Return whether one of the wrong functions gives the same results."""
-    for function in mistake.functions:
-        if agree(given, results_of(function, cases)):
-            return True
-    return False
+    return any(agree(given, results_of(function, cases)) for function in mistake.functions)
 
 
 def named_part(answer, value):
@@ -336,7 +333,7 @@ def content(value, depth=0):
         return Foreign(type(value).__name__)
 
 
-def content_of_kind(value, kind, depth):
+def content_of_kind(value, kind, depth):  # noqa: C901, PLR0912, one branch for each kind
     """Return the content of an object of this type, by the methods of Python's, numpy's and torch's own types."""
     if issubclass(kind, str):
         return str.__str__(value)

@@ -16,7 +16,8 @@ FILE = Path("predictions.json")
 SHOW = "show"  # the choice of a reader who does not want to guess
 unsaved = {}  # entries that this kernel could not write, (place of the file, question) → entry
 STYLE = (  # a long answer beside its button, in lines of its own
-    "<style>.answers label {display:flex; flex-flow:row-reverse; justify-content:start; white-space:normal; height:auto}"
+    "<style>.answers label {display:flex; flex-flow:row-reverse; justify-content:start; "
+    "white-space:normal; height:auto}"
     "</style>"
 )
 

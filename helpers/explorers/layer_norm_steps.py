@@ -45,9 +45,10 @@ def layer_norm_steps(shift=2, scale=1, outlier=0):
                 title = title_of(step, row)
                 titles.append(title)
                 axes.set_title(title, fontsize=10)
-                if limit is None:
-                    limit = max(1.1 * row.abs().max().item(), 1e-4)
-                axes.set_ylim(-limit, limit)
+                half = limit
+                if half is None:
+                    half = max(1.1 * row.abs().max().item(), 1e-4)
+                axes.set_ylim(-half, half)
                 for bar, height in zip(bars, row.tolist(), strict=True):
                     bar.set_height(height)
             output = "; ".join(number(value, 2) for value in rows[-1].tolist())

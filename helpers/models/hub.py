@@ -63,7 +63,7 @@ class NotLoaded(Exception):
 
 
 @contextmanager
-def errors_told_apart():
+def errors_told_apart():  # noqa: C901, one `except` clause for each kind of error
     """Turn whatever goes wrong with the hub, the network, the disk or a file into NotLoaded; let Refused pass."""
     from httpx2 import ConnectError, TimeoutException, TransportError
     from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError, OfflineModeIsEnabled
@@ -275,7 +275,7 @@ def _store_weights(weights, stored):
 
 
 def _complete(weights, part):
-    """Append what a partial file lacks. As long as each attempt brings new bytes, a broken connection is tried again."""
+    """Append what a partial file lacks. While each attempt brings new bytes, a broken connection is tried again."""
     from httpx2 import TransportError
     from tqdm.auto import tqdm
 

@@ -82,5 +82,5 @@ def _bundled(name):
     with safe_open(Path(__file__).parent / f"{name}.safetensors", "pt") as file:
         config = Config(**json.loads(file.metadata()["config"]))
         decoder = Decoder(config).float()  # also where torch's default is another format
-        decoder.load_state_dict({key: file.get_tensor(key) for key in file.keys()})
+        decoder.load_state_dict({key: file.get_tensor(key) for key in file.keys()})  # noqa: SIM118, the file is no dictionary
     return Model(name, decoder.eval(), None, config.positions)

@@ -168,7 +168,7 @@ class Collection:
             for one in found:
                 for (assignment, attempt), entry in self.entries.items():
                     if entry.get("guessed") and assignment == one.assignment and is_it(one, attempt, entry):
-                        entry |= self.entry_of(one)
+                        entry.update(self.entry_of(one))
                         del entry["guessed"]
                         break
 

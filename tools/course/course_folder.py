@@ -146,7 +146,7 @@ def submissions(directory):
 
 
 def forget(directory, student, assignment):
-    """Drop what the program made of a submission, so that it is made again; the gradebook keeps the teacher's points."""
+    """Drop what was made of a submission, so that it is made again; the gradebook keeps the teacher's points."""
     for step in GRADED:
         shutil.rmtree(directory / step / student / assignment, ignore_errors=True)
         remove_if_empty(directory / step / student)

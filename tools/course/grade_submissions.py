@@ -92,7 +92,7 @@ def read_record(directory):
 
 
 def write_record(directory, gradebook, record, seen, answers, failures):
-    """Note what is graded, in which state and for which answers; of what failed, the answers that were marked before."""
+    """Note what is graded, in which state and for which answers; of what failed, the answers marked before."""
     entries = {}
     for job in answers:
         graded = seen.get(job) or record.get(job, {}).get("answers", {})

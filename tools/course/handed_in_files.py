@@ -175,9 +175,9 @@ def told_apart(found):
     result = []
     for handed in found:
         alone_in_it = len(downloads.get(handed.download, ())) == 1
-        if alone_in_it and alone[handed.folder] > 1 and platform_exports.read_name(handed.folder) is None:
-            handed = replace(handed, folder=f"{Path(handed.download).stem} {handed.folder}")
-        result.append(handed)
+        is_shared = alone_in_it and alone[handed.folder] > 1 and platform_exports.read_name(handed.folder) is None
+        apart = f"{Path(handed.download).stem} {handed.folder}" if is_shared else handed.folder
+        result.append(replace(handed, folder=apart))
     return result
 
 

@@ -153,7 +153,7 @@ class Keeper:
         write_set_aside(self.directory, self.entries)
 
     def set_aside_gone(self, job):
-        """Set all marks of a job aside whose submission is gone; those that were set aside before are without one now."""
+        """Set all marks of a job aside whose submission is gone; those set aside before are without one now."""
         self.entries = [
             replace(entry, why=GONE) if (entry.student, entry.assignment) == job else entry for entry in self.entries
         ]
@@ -226,7 +226,7 @@ class Keeper:
         return home == job
 
     def earlier(self, job):
-        """Return cell → (Mark, what it was given for) of marks for a person's other answers, the latest of each cell."""
+        """Return cell → (Mark, what it was given for) of marks for other answers of a person, the latest of a cell."""
         found = {}
         for other in self.other_attempts(job):
             for cell, mark in self.marks(other).items():

@@ -58,7 +58,7 @@ def points_given(points, extra=None):
 
 
 def remarks_on_waiting(grades, earlier):
-    """Return what is to be said about points of a submission that wait for the teacher or were given for another answer.
+    """Return what is to be said about points of a submission that wait or were given for another answer.
 
     grades are the gradebook's; earlier is a dictionary cell → (Mark, what it was given for)."""
     remarks = []

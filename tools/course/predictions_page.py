@@ -1,6 +1,6 @@
 """What a class believed before it measured: the files `predictions.json` as one page with a picture and a table.
 
-An entry is what `helpers.activities.predict` keeps: the index of the choice (or "show" for a reader who looked at once),
+An entry is what `helpers.activities.predict` keeps: the index of the choice (or "show" for one who looked at once),
 the index of the answer that this student's own run measured, and the measured number.
 """
 

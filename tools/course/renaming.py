@@ -3,7 +3,6 @@
 import os
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import count
 
 from nbgrader.api import MissingEntry, Student
 from nbgrader.api import SubmittedAssignment as Submission
@@ -91,11 +90,14 @@ class Attempts:
 
     def free(self, assignment, student):
         """Return a student's next free attempt at an assignment, and take it."""
-        for number in count(1):
-            attempt = student if number == 1 else f"{student}{ATTEMPT}{number}"
-            if attempt.casefold() not in self.taken.get(assignment, ()):
-                self.take(assignment, attempt)
-                return attempt
+        taken = self.taken.get(assignment, ())
+        attempt = student
+        number = 1
+        while attempt.casefold() in taken:
+            number += 1
+            attempt = f"{student}{ATTEMPT}{number}"
+        self.take(assignment, attempt)
+        return attempt
 
     def move(self, assignment, attempt, student):
         """Return the Move of an attempt to a student's next free one; its own name is free then."""

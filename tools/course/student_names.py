@@ -75,7 +75,7 @@ def plain(text):
 def identity_of(handed, lessons):
     """Return the Identity of a HandedIn: by its folder, else by its name, else by the folders around it.
 
-    lessons are the names of the course's lessons, such as 01_layernorm. Raises ValueError if nothing names a student."""
+    lessons: the names of the course's lessons, as 01_layernorm. Raises ValueError if nothing names a student."""
     if handed.folder is not None:
         found = of_folder(handed.folder, lessons)
     else:
@@ -315,10 +315,8 @@ class People:
             said_so = owner == name and (not mark or name == with_mark(base, mark))
             if owner == key or said_so:
                 return name
-        for number in count(2):
-            name = with_mark(base, f"{mark}_{number}".strip("_"))
-            if owners.setdefault(name.casefold(), key) == key:
-                return name
+        numbered = (with_mark(base, f"{mark}_{number}".strip("_")) for number in count(2))
+        return next(name for name in numbered if owners.setdefault(name.casefold(), key) == key)
 
     def doubts(self):
         """Return name → phrases for the note in the table of marks."""

@@ -1,4 +1,4 @@
-"""The words that students read on a page of feedback and while their answers are graded, in the assignment's language."""
+"""The words that students read on a page of feedback and while answers are graded, in the assignment's language."""
 
 import tomllib
 from pathlib import Path
