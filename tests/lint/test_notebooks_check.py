@@ -5,11 +5,10 @@ import tomllib
 import pytest
 
 import notebooks
-from lint import all_findings, catalogue, claims_ledger, stored_outputs
+from lint import all_findings, catalogue
 from notebook_files import cell_sources, layout, reading
-from tests.support import small_tree
-from tests.support.faults import FIRST, SECOND, drop, on_cell, on_notebook, source, swap
-from tests.support.small_tree import ALT, Tree
+from tests.support.faults import FIRST, SECOND, assert_found, drop, file, on_cell, on_notebook, source, swap, whole
+from tests.support.small_tree import Tree
 from texts import languages, markdown_parts, wording
 from translation import differences, sync
 
@@ -32,62 +31,10 @@ def test_the_project_has_no_findings():
 # one planted fault of each kind: what is done, where the finding must point, what it must say
 
 
-def whole(language, name, id_, text):
-    """Return a fault: the whole text of a cell replaced, in a translation marked as up to date."""
-
-    def plant(tree):
-        with tree.edit(language, name) as notebook:
-            cell_sources.by_id(notebook)[id_].source = text
-
-    return plant
-
-
-def html(language, text):
-    """Return a fault: what the cell `picture` shows."""
-
-    def plant(tree):
-        with tree.edit(language, FIRST) as notebook:
-            cell_sources.by_id(notebook)["picture"].outputs[0].data["text/html"] = text
-
-    return plant
-
-
-def card(**fields):
-    """Return a fault: the data of the card that the cell `picture` shows, changed."""
-
-    def plant(tree):
-        with tree.edit("sv", FIRST) as notebook:
-            cell_sources.by_id(notebook)["picture"].outputs[1].data[claims_ledger.CARD].update(fields)
-
-    return plant
-
-
-def card_text(part, text):
-    """Return a fault: a text of the card that the cell `picture` shows."""
-    return lambda tree: card(texts=small_tree.card("sv")["texts"] | {part: text})(tree)
-
-
-def file(name, old, new):
-    """Return a fault: a text replaced in a file."""
-    return lambda tree: tree.replace(name, old, new)
-
-
 def retype(notebook):
     place = cell_sources.ids(notebook).index("count")
     source = notebook.cells[place].source
     notebook.cells[place] = reading.nbformat.v4.new_markdown_cell(source, id="count")
-
-
-def fails(cell):
-    cell.outputs = [reading.nbformat.v4.new_output("error", ename="KeyError", evalue="x", traceback=[])]
-
-
-def picture_without_text(cell):
-    cell.outputs = [reading.nbformat.v4.new_output("display_data", {"image/png": "AAAA"})]
-
-
-def widget(cell):
-    cell.outputs[0].data[stored_outputs.WIDGET_VIEW] = {"model_id": "x"}
 
 
 def same_id(notebook):
@@ -274,61 +221,6 @@ FAULTS = {
         "helpers/activities/claims.toml#grows.found.sv",
         "missing; write it",
     ),
-    "stale output": (
-        on_cell("en", "count", lambda c: c.metadata.update(executed="0" * 12), SECOND),
-        f"notebooks/en/{SECOND}#count",
-        "come from another source; run it: python tools/notebooks.py run notebooks/en/02_second.ipynb",
-    ),
-    "not executed": (
-        on_cell("de", "count", lambda c: c.update(execution_count=None), SECOND),
-        f"notebooks/de/{SECOND}#count",
-        "not executed from top to bottom, as when cells are run while editing; run it: python tools",
-    ),
-    "counts": (on_cell("sv", "picture", lambda c: c.update(execution_count=7)), f"{SV}#picture", "top to bottom"),
-    "error": (on_cell("de", "count", fails, SECOND), f"notebooks/de/{SECOND}#count", "ended in KeyError"),
-    "widget state": (on_notebook("en", lambda n: n.metadata.update(widgets={})), EN, "holds the state of widgets"),
-    "widget view": (on_cell("en", "picture", widget), f"{EN}#picture", "shows a widget"),
-    "picture without a text": (html("de", '<img src="x.png">'), f"{DE}#picture", "no alternative text"),
-    "bare picture": (on_cell("sv", "picture", picture_without_text), f"{SV}#picture", "without a place for"),
-    "text of a picture in English": (
-        html("de", f'<img alt="{ALT["en"]}">'),
-        f"{DE}#picture",
-        "reads as English, not German; run it: python tools/notebooks.py run notebooks/de/01_first.ipynb",
-    ),
-    "text of a picture with a point": (
-        html("sv", f'<img alt="{ALT["sv"].replace("0,5", "0.5")}">'),
-        f"{SV}#picture",
-        "decimal point: 0.5",
-    ),
-    "card in another language": (
-        html("sv", "<p>Das stimmt. Er wächst, und die Länge des Stroms auch.</p>"),
-        f"{SV}#picture",
-        "what it shows reads as German",
-    ),
-    "claim": (
-        card_text("claim", "Den krymper."),
-        f"{SV}#picture",
-        "grows has changed in helpers/activities/claims.toml (claim: Den växer.); run it: python tools/notebooks.py",
-    ),
-    "verdict": (
-        card(verdict="false"),
-        f"{SV}#picture",
-        "grows has changed in helpers/activities/claims.toml (verdict: true)",
-    ),
-    "source of a claim": (card_text("source", "Ioffe 2016"), f"{SV}#picture", "grows has changed"),
-    "what a claim measures": (card_text("measures", "strömmens bredd"), f"{SV}#picture", "grows has changed"),
-    "card in English": (card(language="en"), f"{SV}#picture", "the card of grows is in another language"),
-    "claim that is gone": (card(id="shrinks"), f"{SV}#picture", "has no claim shrinks; correct the name"),
-    "value out of bounds": (
-        card(value=9.5, within=False),
-        f"{SV}#picture",
-        "grows: measured on here, strömmens längd = 9.5, outside its bounds. If the measurement is wrong, correct",
-    ),
-    "picture in a text": (
-        source("en", SECOND, "title", "first one.", "first one. ![](../../README.md)"),
-        f"notebooks/en/{SECOND}#title notebooks/de/{SECOND}#title notebooks/sv/{SECOND}#title",
-        "no alternative text",
-    ),
     "bar": (
         source("de", FIRST, "nav-bottom", "Inhalt (englisch)", "Contents"),
         DE,
@@ -352,20 +244,13 @@ FAULTS = {
         f"{EN}#read {DE}#read {SV}#read",
         "is a path of one machine",
     ),
-    "path in an output": (html("sv", f'<img alt="{ALT["sv"]}" src="/tm' + 'p/x.png">'), f"{SV}#picture", "path of one"),
 }
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_found_in_its_file_and_cell(tree, fault):
     plant, places, says = FAULTS[fault]
-    plant(tree)
-    findings = [
-        f for f in all_findings.check(tree.root) if "nav" in says or "notebooks.py nav" not in f
-    ]  # bars follow the rest
-    assert any(says in finding for finding in findings), findings
-    assert all(finding.startswith(tuple(places.split())) for finding in findings), findings
-    assert any(finding.startswith(places.split()[0]) for finding in findings)
+    assert_found(tree, plant, places, says)
 
 
 def test_a_cell_that_was_synced_and_not_translated_is_one_finding(tree):
