@@ -20,8 +20,7 @@ def take_along(notebook, handed, released):
     """Put imports and definitions from a student's own cells into a notebook that has the answers; return phrases.
 
     Imports come behind the given ones, each in a cell of its own, so that one that fails keeps none of the others back.
-    A definition comes before the first answer that needs it and would have no such name otherwise. If it is what an
-    answer should define, and the answer does not, it comes behind that answer."""
+    A definition comes before the first answer that needs it and would have no such name otherwise."""
     cells = [one for one in handed if one.is_own_code and one.answer is None]
     given = [cell for cell in released.cells if cell.cell_type == "code" and not is_solution(cell)]
     given_names = {name for cell in given for name in student_code.names_bound(cell.source)}
@@ -33,13 +32,8 @@ def take_along(notebook, handed, released):
         if statement.is_definition and not statement.binds & given_names
     ]
     known = set(dir(builtins)) | given_names | {name for statement in imports for name in statement.binds}
-    answers = {grade_id(cell): cell for cell in notebook.cells if is_solution(cell) and cell.cell_type == "code"}
-    known |= {name for cell in answers.values() for name in student_code.names_bound(cell.source)}
-    used = set()
-    taken = definitions_needed(answers, definitions, known, used)
-    below = answers_elsewhere(answers, released, definitions, known, used)
+    taken = definitions_needed(notebook, definitions, known)
     put_definitions(notebook, taken)
-    put_answers(notebook, below)
     put_imports(notebook, imports)
     notes = []
     if imports:
@@ -49,9 +43,7 @@ def take_along(notebook, handed, released):
     for name, statements in taken.items():
         texts = [statement.source for statement in statements]
         notes += named(f"code of the student's own that answer {name} needs, taken along", texts)
-    for name, statements in below.items():
-        texts = [statement.source for statement in statements]
-        notes += named(f"answer {name} stands in cells of the student's own and counts", texts)
+    used = {id(statement) for statements in taken.values() for statement in statements}
     return notes + told_of_the_rest(cells, definitions, used)
 
 
@@ -87,50 +79,26 @@ def takes_all_of_helpers(statement):
     return any(module.startswith("helpers") and module.endswith(".*") for module in modules)
 
 
-def definitions_needed(answers, definitions, known, used):
-    """Return answer's grade_id → the definitions that it and its definitions need, in the student's order.
-
-    answers: grade_id → cell. known: names that need no definition. used: the ids of the definitions that are taken;
-    those taken now are added."""
-    taken = {}
-    for name, cell in answers.items():
-        chosen = definitions_of(student_code.names_needed(cell.source) - known, definitions, known, used)
-        if chosen:
-            taken[name] = chosen
-    return taken
-
-
-def answers_elsewhere(answers, released, definitions, known, used):
-    """Return answer's grade_id → the definitions of the names that it should bind and does not; as above.
-
-    An answer that is as it was handed out binds nothing."""
-    found = {}
-    for given in released.cells:
-        cell = answers.get(grade_id(given))
-        if cell is None:
-            continue
-        wanted = student_code.names_bound(given.source)
-        if cell.source.strip() != given.source.strip():
-            wanted = wanted - student_code.names_bound(cell.source)
-        chosen = definitions_of(wanted, definitions, known, used)
-        if chosen:
-            found[grade_id(given)] = chosen
-    return found
-
-
-def definitions_of(names, definitions, known, used):
-    """Return the definitions of names, and those that these need, in the student's order."""
+def definitions_needed(notebook, definitions, known):
+    """Return answer's grade_id → the definitions that it and its definitions need, in the student's order."""
+    answers = [cell for cell in notebook.cells if is_solution(cell) and cell.cell_type == "code"]
+    known = known | {name for cell in answers for name in student_code.names_bound(cell.source)}
     last = {name: statement for statement in definitions for name in statement.binds}
-    waiting = sorted(names)
-    chosen = []
-    while waiting:
-        statement = last.get(waiting.pop())
-        if statement is None or id(statement) in used:
-            continue
-        used.add(id(statement))
-        chosen.append(statement)
-        waiting += sorted(student_code.names_needed(statement.source) - known)
-    return [one for one in definitions if one in chosen]
+    taken, used = {}, set()
+    for cell in answers:
+        waiting = sorted(student_code.names_needed(cell.source) - known)
+        chosen = []
+        while waiting:
+            name = waiting.pop()
+            statement = last.get(name)
+            if statement is None or id(statement) in used:
+                continue
+            used.add(id(statement))
+            chosen.append(statement)
+            waiting += sorted(student_code.names_needed(statement.source) - known)
+        if chosen:
+            taken[grade_id(cell)] = [one for one in definitions if one in chosen]
+    return taken
 
 
 def put_definitions(notebook, taken):
@@ -139,14 +107,6 @@ def put_definitions(notebook, taken):
         position = next(n for n, cell in enumerate(notebook.cells) if grade_id(cell) == name)
         source = "\n\n".join(statement.source for statement in statements)
         notebook.cells.insert(position, new_code_cell(source, id=f"{ID}{name}"[:64]))
-
-
-def put_answers(notebook, below):
-    """Put what answers define elsewhere into cells behind them."""
-    for name, statements in below.items():
-        position = next(n for n, cell in enumerate(notebook.cells) if grade_id(cell) == name)
-        source = "\n\n".join(statement.source for statement in statements)
-        notebook.cells.insert(position + 1, new_code_cell(source, id=f"{ID}below-{name}"[:64]))
 
 
 def put_imports(notebook, imports):
