@@ -173,7 +173,7 @@ def _body_of(model):
     if isinstance(model, Decoder):
         return model
     if not isinstance(model, nn.Module):
-        if isinstance(getattr(model, "decoder", None), Decoder):
+        if isinstance(getattr(model, "decoder", None), nn.Module):
             raise UnknownDecoder("The trace reads the decoder of a loaded model: give it `model.decoder`.")
         raise UnknownDecoder(f"The trace reads a decoder, a module of torch. It got a {type(model).__name__}.")
     return getattr(model, "base_model", model)
@@ -275,7 +275,7 @@ def _read_inputs(ids):
     if "input_ids" not in given:
         raise ValueError('The trace finds no "input_ids" in this mapping. Give it what a tokenizer returns.')
     if isinstance(given["input_ids"], str):
-        raise ValueError("The trace reads token ids, not text. Give it `tokenizer(text).input_ids`.")
+        raise ValueError("The trace reads token ids, not text. Give it what the tokenizer makes of the text, such as `model.encode(text)`.")
     inputs = {}
     for name, values in given.items():
         if name != "input_ids" and (values is None or name in OPTIONS):

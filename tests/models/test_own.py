@@ -460,3 +460,10 @@ def test_stored_padding_and_truncation_of_a_repository_are_not_used(hub, reposit
     stored.enable_truncation(1)
     stored.save(str(file))
     assert models.load(LLAMA).encode("The tea").tolist() == expected
+
+
+def test_the_trace_of_a_loaded_model_says_which_part_it_reads():
+    """For a decoder of transformers it said only that it got a Model."""
+    model = models.load(llama())
+    with pytest.raises(ValueError, match=r"model\.decoder"):
+        trace(model, model.encode("Tea"))

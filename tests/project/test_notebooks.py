@@ -219,7 +219,7 @@ def test_run_finds_a_value_out_of_bounds(tiny):
     notebook.cells[0].source = "from helpers.activities import claims\nclaims.check('off-by-one', 13)"
     nbformat.write(notebook, tiny)
     report, good = execution.run([tiny])
-    assert not good and report[-1].startswith(f"{tiny}#both (from helpers.activi…): off-by-one: ")
+    assert not good and report[-1].startswith(f"{tiny}#both (from helpers.activities impor…): off-by-one: ")
     assert "= 13, outside its bounds" in report[-1] and "helpers/activities/claims.toml" in report[-1]
 
 
