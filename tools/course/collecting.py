@@ -24,6 +24,12 @@ __all__ = ["ATTEMPT", "collect"]
 
 def collect(directory, paths):
     """Make submissions of what students handed in; return the lines of the report and whether all could be used."""
+    courses = [path for path in paths if (path / course_configuration.NAME).is_file()]
+    if courses and not (directory / course_configuration.NAME).is_file():
+        raise ValueError(
+            f"{directory} holds no course, but {courses[0]} does: the course comes first, "
+            f"as in classroom.py collect {courses[0]} {directory}"
+        )
     renewed = course_configuration.renew(directory)
     course_configuration.load(directory)
     missing = [str(path) for path in paths if not path.exists()]
