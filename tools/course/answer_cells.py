@@ -37,6 +37,7 @@ def assignment_of(cells, released):
     answers = sum(is_solution(cell) for cell in released[assignment].cells) if shared else 0
     if 2 * shared < answers or not answers:
         refuse_lesson(cells)
+        refuse_without_marks(sources, released)
     if not answers:
         raise ValueError("not one of the course's assignments: it has none of their answer cells")
     if 2 * shared < answers:
@@ -51,6 +52,20 @@ def refuse_lesson(cells, root=layout.ROOT):
         known = set(cell_sources.ids(reading.read(path)))
         if 2 * len(found & known) > len(known):
             raise ValueError(f"this is the lesson {path.stem}, not its assignment: ask the student for the assignment")
+
+
+def refuse_without_marks(sources, released):
+    """Raise ValueError if texts are those of an assignment's cells: its checks are there, and only their marks are not.
+
+    Without the marks nothing tells for certain which answer a cell holds, so the notebook is not guessed at."""
+    for assignment, notebook in released.items():
+        checks = [cell for cell in notebook.cells if is_grade(cell) and not is_solution(cell)]
+        found = sum(comparable(cell.source) in sources for cell in checks)
+        if checks and 2 * found >= len(checks):
+            raise ValueError(
+                f"this is the assignment {assignment.rpartition('-')[0]}, but a program has removed the marks that say "
+                "which cell is which answer: ask the student to open the assignment anew in JupyterLab, to copy the answers into it and to hand that in"
+            )
 
 
 def is_blank(source, cell):

@@ -160,6 +160,8 @@ def skipped(directory):
         return {SKIPPED: [f"{error}: whose files were skipped is not known until the next collect"]}
     found = {}
     for entry in record.values():
+        if entry.get("replaced"):
+            continue
         found.setdefault(entry["student"], []).append(f"{entry['file']} was skipped: {entry['reason']}")
     return found
 

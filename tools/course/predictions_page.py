@@ -118,7 +118,9 @@ def predictions_of_course(path):
 
 def person_of(folder):
     """Return whose a folder of a course is, "ada" for "ada~2"; None stays None."""
-    return folder and folder.partition(student_names.ATTEMPT)[0]
+    if folder is None:
+        return None
+    return folder.partition(student_names.ATTEMPT)[0]
 
 
 def read_files(paths, files):
