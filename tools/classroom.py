@@ -70,6 +70,10 @@ except ModuleNotFoundError as error:
         f"{sys.executable} has no package {error.name}; activate the environment of the project "
         "and run there, in the project's folder: pip install -r tests/requirements.txt"
     )
+except KeyboardInterrupt:  # importing them takes a while
+    sys.exit(directions.STOPPED)
+
+GRADE_ONE = "grade-one"
 
 
 def arguments():
@@ -81,8 +85,7 @@ def arguments():
     collector = commands.add_parser("collect", help="take what students hand in")
     grader = commands.add_parser("grade", help="grade it and write the marks")
     shower = commands.add_parser("predictions", help="show what the class believed and what was measured")
-    apart = commands.add_parser("grade-one")  # grade calls this for each submission, in a process of its own
-    for command in (maker, collector, grader, apart):
+    for command in (maker, collector, grader):
         command.add_argument("directory", metavar="DIR", type=Path, help="the course's folder")
     maker.add_argument("--lang", action="append", choices=LANGUAGES, help="a language; all three without")
     for command in (collector, shower):
@@ -90,10 +93,25 @@ def arguments():
     shower.add_argument("--lang", action="append", choices=LANGUAGES, help="the page's language; English without")
     shower.add_argument("--names", action="store_true", help="also say who chose what")
     shower.add_argument("--out", metavar="FILE", type=Path, default=Path("predictions.html"), help="the page to write")
-    apart.add_argument("student")
-    apart.add_argument("assignment")
     grader.add_argument("--again", action="store_true", help="also what has been graded already")
     return parser
+
+
+def arguments_of_one():
+    """Return the parser of grade-one, which grade calls for each submission; it is no command of a teacher's."""
+    parser = argparse.ArgumentParser(prog=f"classroom.py {GRADE_ONE}")
+    parser.add_argument("directory", type=Path)
+    parser.add_argument("student")
+    parser.add_argument("assignment")
+    parser.set_defaults(command=GRADE_ONE)
+    return parser
+
+
+def understood(words):
+    """Return the arguments that the words of a command line mean."""
+    if words[:1] == [GRADE_ONE]:
+        return arguments_of_one().parse_args(words[1:])
+    return arguments().parse_args(words)
 
 
 def perform(args, root):
@@ -111,14 +129,14 @@ def perform(args, root):
         if more:
             raise ValueError("a page has one language; run this again for the other, with another --out")
         return predictions_page.write(args.files, args.out, lang, args.names)
-    if args.command == "grade-one":
+    if args.command == GRADE_ONE:
         return [json.dumps(one_submission.grade(args.directory, args.student, args.assignment))], True
     return grade_submissions.grade(args.directory, args.again)
 
 
 def main(words=None, root=ROOT):
     """Carry out the command of the command line, or of a list of words, and end with its exit code."""
-    directions.end(perform, arguments().parse_args(words), root)
+    directions.end(perform, understood(sys.argv[1:] if words is None else words), root)
 
 
 if __name__ == "__main__":

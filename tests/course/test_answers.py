@@ -207,6 +207,42 @@ def test_a_blank_answer_takes_what_stands_below_it_and_before_its_check(course):
     assert "“def double(x): return x + x”" in told and "left out: “def square(x): return x * x”" in told
 
 
+DEFINITION = "def double(x):\n    return twice(x)"
+ONLY_A_HELPER = "def twice(x):\n    return x + x"
+
+
+@pytest.mark.parametrize("answer", [ONLY_A_HELPER, "..."])
+@pytest.mark.parametrize("where", ["setup", "task", "double"])
+def test_what_a_check_calls_is_taken_from_a_cell_of_ones_own(course, answer, where):
+    """Above the answer, far above it, and below it: in the student's notebook the check passes."""
+    notebook = small.answered(small.released(course), double=answer)
+    source = f"import math\n{ONLY_A_HELPER}\n\n{DEFINITION}"
+    position = next(n for n, cell in enumerate(notebook.cells) if cell.id == where) + 1
+    notebook.cells.insert(position, code(source))
+    result, told = taken(course, notebook)
+    assert graded_alone(result)["double"](4) == 8
+    assert "answer double has what stood in a cell of the student's own" in told
+    assert "does not define" not in told
+
+
+def test_a_definition_that_stands_below_its_check_is_named_with_the_points(course):
+    notebook = small.answered(small.released(course), double=ONLY_A_HELPER)
+    with_cells(notebook, "double-check", code(DEFINITION))
+    result, told = taken(course, notebook)
+    assert small.cell(result, "double").source == ONLY_A_HELPER
+    assert "answer double does not define double" in told and "2 points" in told
+
+
+@pytest.mark.parametrize("answer", ["%%time\ndef double(x):\n    return x + x", "def double(x:\n    return x"])
+def test_an_answer_that_nothing_can_be_joined_with_stays_as_it_is(course, answer):
+    notebook = small.answered(small.released(course), double=answer)
+    with_cells(notebook, "setup", code("def double(x):\n    return 7"))
+    with_cells(notebook, "double", code("def double(x):\n    return 7"))
+    result, told = taken(course, notebook)
+    assert small.cell(result, "double").source == answer
+    assert "2 points" in told
+
+
 def test_trials_do_not_replace_what_is_given_or_answered(course):
     notebook = small.answered(small.released(course), square="def square(x):\n    return check2(x)")
     trials = "def double(x):\n    return 7\ncheck = check2 = lambda *_: 49\nwhile False:\n    pass"

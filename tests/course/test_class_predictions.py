@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import classroom
-from course import predictions_page
+from course import collecting, predictions_page
 from helpers import language
 from helpers.activities import predict as predictions
 from helpers.language import LANGUAGES, say
@@ -223,3 +223,16 @@ def test_predictions_are_read_from_a_zip_file_too(room, tmp_path):
     predictions_page.write([room], plain)
     predictions_page.write([Path(shutil.make_archive(str(tmp_path / "class"), "zip", room))], packed)
     assert packed.read_text(encoding="utf8") == plain.read_text(encoding="utf8")
+
+
+def test_a_course_is_read_in_its_own_folder_of_predictions(course, tmp_path):
+    """Each student counts once, although the same files lie among what was unpacked."""
+    put(tmp_path / "in", "ada_12_assignsubmission_file_", growth=entry(1))
+    everything = shutil.make_archive(str(tmp_path / "class"), "zip", tmp_path / "in")
+    assert collecting.collect(course, [Path(everything)])[1]
+    put(tmp_path / "in", "ada_12_assignsubmission_file_", growth=entry(2))
+    everything = shutil.make_archive(str(tmp_path / "later"), "zip", tmp_path / "in")
+    assert collecting.collect(course, [Path(everything)])[1]
+    assert (course / "predictions" / "ada~2").is_dir()
+    report, good = predictions_page.write([course], tmp_path / "page.html")
+    assert good and "1 student, 1 question" in report[-1]

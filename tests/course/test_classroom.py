@@ -1,12 +1,13 @@
 """The teacher's commands: what goes wrong, the real assignments, and a class of 30 that does everything classes do."""
 
+import signal
 import subprocess
 import sys
 
 import pytest
 
 import classroom
-from course import collecting, course_folder, grade_submissions
+from course import collecting, course_configuration, course_folder, grade_submissions
 from nbgrader_hooks import is_check
 from notebook_files import layout, reading
 from tests.support import small_course as small
@@ -21,6 +22,9 @@ from tests.support import small_course as small
         (["grade", "{new}"], "holds no course"),
         (["grade", "{course}"], "holds no submissions"),
         (["collect", "{course}", "no-such-file"], "there is no no-such-file"),
+        (["predictions", "no-such-file"], "there is no no-such-file"),
+        (["predictions", "{course}"], "no predictions have been collected"),
+        (["collect", "{full}", "{course}"], "the course comes first"),
         (["predictions", "{full}", "--lang", "de", "--lang", "sv"], "a page has one language"),
     ],
 )
@@ -32,6 +36,43 @@ def test_wrong_input_gets_one_sentence(course, tmp_path, words, sentence):
         classroom.main([word.format(**places) for word in words], tmp_path)
     assert sentence in str(end.value) and "\n" not in str(end.value)
     assert not (tmp_path / "new").exists()
+
+
+def test_a_mistyped_command_is_answered_with_the_commands_of_teachers_only(capsys):
+    with pytest.raises(SystemExit):
+        classroom.main(["colect", "course"])
+    told = capsys.readouterr().err
+    assert "collect" in told and "grade-one" not in told
+
+
+def test_a_command_that_is_stopped_says_one_sentence(course, monkeypatch, capsys):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(collecting, "collect", stop)
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        with pytest.raises(SystemExit) as end:
+            classroom.main(["collect", str(course), str(course)])
+    finally:
+        signal.signal(signal.SIGINT, before)
+    told = capsys.readouterr().err
+    assert end.value.code == 130 and "nothing is lost" in told and told.count("\n") == 1
+
+
+@pytest.mark.parametrize("folder", ["new", "empty"])
+def test_a_course_that_was_stopped_while_it_was_made_can_be_made_again(tmp_path, monkeypatch, folder):
+    root = small.make_tree(tmp_path / "tree")
+    (tmp_path / "empty").mkdir()
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(course_configuration, "interface", stop)
+        with pytest.raises(KeyboardInterrupt):
+            course_folder.create(tmp_path / folder, ["en"], root)
+    assert course_folder.create(tmp_path / folder, ["en"], root)
 
 
 @pytest.mark.parametrize("words", [["grade", "course"], ["collect", "course", "in"], ["create", "course"]])

@@ -65,6 +65,17 @@ def test_what_is_no_notebook_of_the_course_is_said(course, tmp_path):
         answer_cells.read(cut)
 
 
+def test_an_assignment_without_marks_is_told_from_another_notebook(course, tmp_path):
+    """Some programs drop the cells' ids and all that nbgrader has written into them."""
+    notebook = small.answered(small.released(course))
+    for cell in notebook.cells:
+        cell.pop("id")
+        cell.metadata = {}
+    report, good = collecting.collect(course, [small.put(notebook, tmp_path, "in", "ada", "01_layernorm.ipynb")])
+    assert not good and "this is the assignment 01_layernorm" in report[0]
+    assert "removed the marks" in report[0] and "ask the student" in report[0]
+
+
 def test_a_byte_order_mark_does_no_harm(course, tmp_path):
     for path in (
         small.put(small.answered(small.released(course)), tmp_path, "ada", "01_layernorm.ipynb"),
@@ -198,6 +209,24 @@ def test_a_skipped_file_is_forgotten_once_it_can_be_used(course, tmp_path):
     small.put(small.answered(small.released(course)), path)
     assert collecting.collect(course, [tmp_path / "in"])[1]
     assert course_folder.skipped(course) == {}
+
+
+def test_a_file_that_was_replaced_since_leaves_no_note_when_it_is_collected_again(course, tmp_path):
+    student = "bo_13_assignsubmission_file_"
+    small.put({}, put_class(tmp_path / "first", course), student, "01_layernorm.ipynb")
+    first = zipped(tmp_path / "first", tmp_path / "first")
+    small.put(small.answered(small.released(course)), put_class(tmp_path / "second", course), student, "better.ipynb")
+    second = zipped(tmp_path / "second", tmp_path / "second")
+    assert not collecting.collect(course, [first])[1]
+    assert list(course_folder.skipped(course)) == ["bo"]
+    assert collecting.collect(course, [second])[1]
+    for _ in range(2):
+        report, good = collecting.collect(course, [first])
+        assert good and course_folder.skipped(course) == {}
+        assert any("since replaced" in line for line in report)
+    small.put({"other": 1}, tmp_path, "third", student, "01_layernorm.ipynb")  # damaged anew, in another way
+    assert not collecting.collect(course, [zipped(tmp_path / "third", tmp_path / "third")])[1]
+    assert list(course_folder.skipped(course)) == ["bo"]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")

@@ -145,3 +145,81 @@ def test_a_damaged_file_of_marks_set_aside_is_named_and_stays(marked):
         grade_submissions.grade(marked)
     assert small.given(marked, "right") == (2.5, "Well said.")
     assert (marked / "set_aside.json").read_text(encoding="utf8") == '[{"mark": '
+
+
+# a run that is stopped
+
+
+def stop_before(grade_apart, directory, student, assignment):
+    """Stop before a submission is graded."""
+    raise KeyboardInterrupt
+
+
+def stop_within(grade_apart, directory, student, assignment):
+    """Stop when nbgrader has run the checks and doubts all points given by hand, and nothing has come after that."""
+    grade_apart(directory, student, assignment)
+    with small.open_gradebook(directory) as gradebook:
+        gradebook.find_grade("judgement", small.LESSON, assignment, student).needs_manual_grade = True
+        gradebook.db.commit()
+    raise KeyboardInterrupt
+
+
+def grade_and_stop(course, how):
+    """Grade a course and stop it at its first submission."""
+    grade_apart = grade_submissions.grade_apart
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(grade_submissions, "grade_apart", lambda *job: how(grade_apart, *job))
+        with pytest.raises(KeyboardInterrupt):
+            grade_submissions.grade(course)
+
+
+@pytest.mark.parametrize("how", [stop_before, stop_within])
+def test_points_for_the_same_answer_in_a_second_attempt_count_after_an_interruption(marked, tmp_path, how):
+    grade_submissions.grade(marked)
+    other = small.put(right_again(marked, double="def double(x):\n    return 1"), tmp_path, "in", "right.ipynb")
+    collecting.collect(marked, [other])
+    grade_and_stop(marked, how)
+    grade_and_stop(marked, how)
+    grade_submissions.grade(marked)
+    points, _, note = small.scores(marked)["right"]
+    assert points == "7.5" and "waits" not in note
+    assert small.given(marked, "right~2") == (2.5, "Well said.")
+
+
+@pytest.mark.parametrize("how", [stop_before, stop_within])
+def test_points_go_with_their_answers_after_an_interruption(marked, how):
+    """The answer is rewritten, marked and rewritten to the first one; the points of either stay its own."""
+    small.submit(marked, "right", right_again(marked, judgement="Something else."))
+    grade_and_stop(marked, how)
+    grade_submissions.grade(marked)
+    assert small.scores(marked)["right"][0] == "5"
+    small.give(marked, "right", 4, "Better.")
+    small.submit(marked, "right", right_again(marked))
+    grade_and_stop(marked, how)
+    grade_submissions.grade(marked)
+    assert small.scores(marked)["right"][0] == "7.5" and small.given(marked, "right") == (2.5, "Well said.")
+    small.submit(marked, "right", right_again(marked, judgement="Something else."))
+    grade_submissions.grade(marked)
+    assert small.scores(marked)["right"][0] == "9" and small.given(marked, "right") == (4, "Better.")
+
+
+def test_after_an_interruption_marks_still_move_to_nobody_if_two_have_the_same_answers(marked):
+    small.keep_only(marked, "blank")
+    for name in ("eva", "isa"):
+        small.submit(marked, name, right_again(marked))
+    grade_apart = grade_submissions.grade_apart
+
+    def stopped_at_isa(directory, student, assignment):
+        if student == "isa":
+            raise KeyboardInterrupt
+        return grade_apart(directory, student, assignment)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(grade_submissions, "KERNELS", 1)
+        patch.setattr(grade_submissions, "grade_apart", stopped_at_isa)
+        with pytest.raises(KeyboardInterrupt):
+            grade_submissions.grade(marked)
+    grade_submissions.grade(marked)
+    found = small.scores(marked)
+    assert found["eva"][0] == found["isa"][0] == "5"
+    assert "2.5 points" in found["right"][2]

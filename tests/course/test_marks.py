@@ -63,14 +63,39 @@ def test_what_is_graded_and_unchanged_is_not_graded_again(course, tmp_path, monk
     assert graded_now() == ["ada", "bo"]
     assert graded_now() == []
     small.give(course, "bo", 2, "Well said.")
-    assert graded_now() == ["bo"]
-    assert "Well said." in small.feedback(course, "bo")
+    assert graded_now() == []  # no check runs again for points, only the feedback is written
+    assert "Well said." in small.feedback(course, "bo") and small.scores(course)["bo"] == ["7", "7", ""]
     small.submit(course, "ada", small.answered(small.released(course), double="def double(x):\n    return x"))
     assert graded_now() == ["ada"]
     assert small.scores(course)["ada"][0] == "3"
     assert graded_now(True) == ["ada", "bo"]
     assert small.given(course, "bo") == (2, "Well said.")
     assert small.scores(course)["bo"] == ["7", "7", ""]
+
+
+def test_after_an_interruption_only_the_rest_is_graded(course, monkeypatch):
+    grade_apart = grade_submissions.grade_apart
+    done = []
+
+    def stopped_at_bo(directory, student, assignment):
+        if student == "bo":
+            raise KeyboardInterrupt
+        return grade_apart(directory, student, assignment)
+
+    def noted(directory, student, assignment):
+        done.append(student)
+        return grade_apart(directory, student, assignment)
+
+    for student in ("ada", "bo", "cy"):
+        small.submit(course, student, small.answered(small.released(course), judgement=f"I am {student}."))
+    monkeypatch.setattr(grade_submissions, "KERNELS", 1)
+    monkeypatch.setattr(grade_submissions, "grade_apart", stopped_at_bo)
+    with pytest.raises(KeyboardInterrupt):
+        grade_submissions.grade(course)
+    monkeypatch.setattr(grade_submissions, "grade_apart", noted)
+    assert grade_submissions.grade(course)[1]
+    assert done == ["bo", "cy"]
+    assert [row[0] for row in small.scores(course).values()][1:] == ["5", "5", "5"]
 
 
 def test_a_submission_that_is_gone_leaves_no_feedback_mark_or_student(graded, tmp_path):

@@ -9,11 +9,11 @@ import copy
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
-from nbgrader.utils import is_solution
+from nbgrader.utils import is_grade, is_solution
 
 import nbgrader_hooks
 from course import own_code, student_code
-from course.handed_in_cells import comparable, first_words, grade_id, ids_of, named, placed, read
+from course.handed_in_cells import Handed, comparable, first_words, grade_id, ids_of, named, placed, read
 from notebook_files import cell_sources, layout, reading
 
 __all__ = ["answers_in", "assignment_of", "grade_id", "read", "suspicious", "take_over"]
@@ -37,6 +37,7 @@ def assignment_of(cells, released):
     answers = sum(is_solution(cell) for cell in released[assignment].cells) if shared else 0
     if 2 * shared < answers or not answers:
         refuse_lesson(cells)
+        refuse_without_marks(sources, released)
     if not answers:
         raise ValueError("not one of the course's assignments: it has none of their answer cells")
     if 2 * shared < answers:
@@ -53,6 +54,20 @@ def refuse_lesson(cells, root=layout.ROOT):
             raise ValueError(f"this is the lesson {path.stem}, not its assignment: ask the student for the assignment")
 
 
+def refuse_without_marks(sources, released):
+    """Raise ValueError if texts are those of an assignment's cells: its checks are there, and only their marks are not.
+
+    Without the marks nothing tells for certain which answer a cell holds, so the notebook is not guessed at."""
+    for assignment, notebook in released.items():
+        checks = [cell for cell in notebook.cells if is_grade(cell) and not is_solution(cell)]
+        found = sum(comparable(cell.source) in sources for cell in checks)
+        if checks and 2 * found >= len(checks):
+            raise ValueError(
+                f"this is the assignment {assignment.rpartition('-')[0]}, but a program has removed the marks that say "
+                "which cell is which answer: ask the student to open the assignment anew in JupyterLab, to copy the answers into it and to hand that in"
+            )
+
+
 def is_blank(source, cell):
     """Return whether a source is no answer to a released answer cell: empty, or its stub in whatever language."""
     text = comparable(source)
@@ -66,10 +81,10 @@ def is_blank(source, cell):
 def adopt_own_cells(handed, released):
     """Let cells of a student's own belong to the answer that they stand at.
 
-    Text above or below a written answer belongs to it. Code belongs to a code answer that is blank or missing, if it
-    stands before the answer's check and binds what the answer is to bind."""
+    Text above or below a written answer belongs to it. Code belongs to a code answer if it stands at it, before the
+    answer's check, and binds what the answer is to bind and does not: it is blank or missing, or holds only a part."""
     answers = [cell for cell in released.cells if is_solution(cell)]
-    filled = {one.answer for one in handed if one.answer and not is_blank(one.source, one.given)}
+    complete = {grade_id(cell) for cell in answers if cell.cell_type == "code" and is_complete(handed, cell)}
     for position, one in enumerate(handed):
         if not one.is_own:
             continue
@@ -84,10 +99,104 @@ def adopt_own_cells(handed, released):
                 belongs = not one.is_own_code and (above is cell or stands_above)
             else:
                 binds = student_code.names_bound(cell.source) & student_code.names_bound(one.source)
-                belongs = one.is_own_code and at_answer and name not in filled and bool(binds)
+                belongs = one.is_own_code and at_answer and name not in complete and bool(binds)
             if belongs:
                 one.answer = name
                 break
+
+
+def is_complete(handed, cell):
+    """Return whether what was handed in as a code answer needs no code of the student's own beside it.
+
+    That is so if it binds one of the names that the answer is to bind, or cannot be joined with other code."""
+    filled = [one for one in handed if one.answer == grade_id(cell) and not is_blank(one.source, one.given)]
+    wanted = student_code.names_bound(cell.source)
+    bound = {name for one in filled for name in student_code.names_bound(one.source)}
+    cannot_be_joined = any(not student_code.can_be_joined(one.source) for one in filled)
+    return cannot_be_joined or bool(filled) and bool(wanted & bound or not wanted)
+
+
+def adopt_definitions(handed, released):
+    """Let definitions in cells of a student's own belong to the answer that was to hold them, wherever they stand.
+
+    A check calls a name that its answer is to bind. If the answer does not, the student's last definition before the
+    check is what the check would meet in the student's notebook. Return phrases on those that stand too late."""
+    code = [cell for cell in released.cells if cell.cell_type == "code"]
+    given_names = {name for cell in code if not is_solution(cell) for name in student_code.names_bound(cell.source)}
+    notes = []
+    for cell in code:
+        if not is_solution(cell):
+            continue
+        is_there = any(one.answer == grade_id(cell) and comparable(one.source) for one in handed)
+        answer = answer_of(handed, grade_id(cell), cell).source if is_there else ""
+        bound = student_code.names_bound(answer)
+        can_be_joined = student_code.can_be_joined(answer)
+        for name in sorted(student_code.names_bound(cell.source) - bound - given_names):
+            checks = [other for other in code if is_check_of(other, name)]
+            there = last_definition(handed, checks, name) if can_be_joined else None
+            if there is not None:
+                put_beside(handed, *there, cell)
+            elif any(one.is_own_code and one.answer is None and binds_anew(one.source, name) for one in handed):
+                points = sum(check.metadata.nbgrader.points for check in checks)
+                notes.append(
+                    f"answer {grade_id(cell)} does not define {name}, on which {points_of(points)} depend; "
+                    "a cell of the student's own that does so was left out: look at it"
+                )
+    return notes
+
+
+def points_of(points):
+    return f"{points:g} point" + ("" if points == 1 else "s")
+
+
+def is_check_of(cell, name):
+    """Return whether a released cell is a check that uses a name."""
+    return is_grade(cell) and not is_solution(cell) and name in student_code.names_needed(cell.source)
+
+
+def binds_anew(source, name):
+    """Return whether code binds a name otherwise than by an import; imports are taken along anyway."""
+    return any(name in one.binds and not one.is_import for one in student_code.statements(source))
+
+
+def last_definition(handed, checks, name):
+    """Return the student's own cell and the Statement in it that defines a name last before its first check, or None.
+
+    A check that was deleted sets no limit."""
+    places = [position for position, one in enumerate(handed) if any(one.given is check for check in checks)]
+    before = handed[: min(places)] if places else handed
+    for one in reversed(before):
+        if not one.is_own_code or one.answer is not None:
+            continue
+        for statement in reversed(student_code.statements(one.source)):
+            if statement.is_definition and name in statement.binds:
+                return one, statement
+    return None
+
+
+def put_beside(handed, own, statement, cell):
+    """Move a definition out of a student's own cell to the cells of an answer: above them if it stands above them."""
+    answer = grade_id(cell)
+    places = [position for position, one in enumerate(handed) if one.answer == answer]
+    position = position_of(own, handed)
+    rest = [one.source for one in student_code.statements(own.source) if one.source != statement.source]
+    part = Handed(own.cell | {"source": statement.source}, None, answer)
+    if not places:
+        target = position + 1
+    elif position < places[0]:
+        target = places[0]
+    else:
+        target = places[-1] + 1
+    handed.insert(target, part)
+    if rest:
+        own.cell = own.cell | {"source": "\n".join(rest)}
+    else:
+        del handed[position_of(own, handed)]
+
+
+def position_of(own, handed):
+    """Return the position of a cell among those that were handed in; an equal one is another cell."""
+    return next(position for position, one in enumerate(handed) if one is own)
 
 
 def not_there(handed, cell):
@@ -113,6 +222,7 @@ def take_over(cells, released):
     notebook = copy.deepcopy(released)
     handed = placed(cells, released)
     adopt_own_cells(handed, released)
+    late = adopt_definitions(handed, released)
     language = other_language(handed, released)
     notes = [language] if language else []
     written = False
@@ -127,6 +237,7 @@ def take_over(cells, released):
         elif name:
             notes += told_of_given(there, given, name, compare=not language)
     notes += moved(handed, released)
+    notes += late
     code_notes = own_code.take_along(notebook, handed, released)
     notes += code_notes
     notes += left_out_text(handed, compare=not language)

@@ -1,5 +1,6 @@
 """What students hand in becomes the submissions of a course; nothing that is there is replaced by it."""
 
+import hashlib
 import json
 from dataclasses import dataclass, field
 
@@ -24,6 +25,12 @@ __all__ = ["ATTEMPT", "collect"]
 
 def collect(directory, paths):
     """Make submissions of what students handed in; return the lines of the report and whether all could be used."""
+    courses = [path for path in paths if (path / course_configuration.NAME).is_file()]
+    if courses and not (directory / course_configuration.NAME).is_file():
+        raise ValueError(
+            f"{directory} holds no course, but {courses[0]} does: the course comes first, "
+            f"as in classroom.py collect {courses[0]} {directory}"
+        )
     renewed = course_configuration.renew(directory)
     course_configuration.load(directory)
     missing = [str(path) for path in paths if not path.exists()]
@@ -147,7 +154,7 @@ class Collection:
         finally:
             self.write_records(people)
         self.report += [written(line) for line in people.report()]
-        return self.report, not any(one.reason for one in found)
+        return self.report, not any(one.reason and not self.is_replaced(one) for one in found)
 
     def sightings(self):
         """Return the Sighting of each student whom the records know."""
@@ -205,6 +212,8 @@ class Collection:
                 one.reason = f"cannot be written: {error.strerror or error}"
             else:
                 return f"{attempt}, {one.assignment}" + (": " if one.repairs else "") + "; ".join(one.repairs)
+        if self.is_replaced(one):
+            return f"skipped, {one.reason}; since replaced by a file that could be used"
         self.note_skipped(one)
         return f"skipped, {one.reason}"
 
@@ -244,16 +253,38 @@ class Collection:
     # files that were skipped
 
     def forget_skipped(self, found):
-        """Drop what the record says of files that are looked at again, and of a student's folder that is."""
-        seen = {key_of(one) for one in found}
-        folders = {one.handed.folder for one in found if is_from_platform(one)} - {None}
+        """Drop what the record says of files that are looked at again, and of a student's folder that is.
+
+        If the folder holds a file that can be used in place of one that was skipped, the record keeps that as replaced:
+        a teacher may collect the older zip file once more."""
+        present = {}
+        for one in found:
+            present.setdefault(key_of(one), set()).add(contents_of(one))
+        platform = [one for one in found if is_from_platform(one) and one.handed.folder is not None]
+        folders = {one.handed.folder for one in platform}
+        better = {one.handed.folder for one in platform if not one.reason and one.assignment != PREDICTIONS}
         for key, entry in list(self.skipped.items()):
-            if key in seen or entry.get("folder") in folders:
+            is_there_again = entry.get("contents") in present.get(key, ())
+            if entry.get("replaced"):
+                continue
+            if entry.get("folder") in better and entry.get("contents") and not is_there_again:
+                entry["replaced"] = True
+            elif key in present or entry.get("folder") in folders:
                 del self.skipped[key]
+
+    def is_replaced(self, one):
+        """Return whether a file is one that was skipped before and that its student has replaced since."""
+        entry = self.skipped.get(key_of(one), {})
+        has_work = any(
+            assignment != PREDICTIONS and student_names.from_record(other) == one.identity
+            for (assignment, _), other in self.entries.items()
+        )
+        return bool(entry.get("replaced")) and entry.get("contents") == contents_of(one) and has_work
 
     def note_skipped(self, one):
         """Write down that a file was skipped, and why."""
         entry = {"file": one.handed.inside, "folder": one.handed.folder, "reason": one.reason}
+        entry["contents"] = contents_of(one)
         if one.identity is not None:
             entry |= {"download": one.handed.download, **one.identity.record()}
         self.skipped[key_of(one)] = entry
@@ -284,6 +315,14 @@ def key_of(one):
     """Return what tells a file that was skipped from all others, also in a newer zip file of the same assignment."""
     place = one.handed.folder if is_from_platform(one) else one.handed.download
     return f"{place}|{one.handed.inside}"
+
+
+def contents_of(one):
+    """Return a digest of what a file holds, or None if it cannot be read."""
+    try:
+        return hashlib.sha256(one.handed.path.read_bytes()).hexdigest()[:16]
+    except OSError:
+        return None
 
 
 def is_from_platform(one):

@@ -32,6 +32,31 @@ def create(directory, languages, root=ROOT, timeout=15):
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
         raise ValueError(f"{directory} is not empty; name a new folder")
     files = [(language, file) for language in languages for file in sources(root, language)]
+    was_there = directory.exists()
+    try:
+        fill(directory, files, languages, timeout)
+    except BaseException:  # Ctrl-C, too: half a course would keep the same command from making a whole one
+        remove_contents(directory, also_itself=not was_there)
+        raise
+    return [f"{directory}: {len(files)} assignments; hand out what is in {directory / 'release'}"]
+
+
+def remove_contents(directory, also_itself):
+    """Remove all that is in a folder, and the folder itself if it was not there before."""
+    if also_itself:
+        shutil.rmtree(directory, ignore_errors=True)
+        return
+    for path in directory.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def fill(directory, files, languages, timeout):
+    """Write a course's configuration, its sources and what is handed out into a folder.
+
+    files is a list of (language, the teacher's notebook)."""
     directory.mkdir(parents=True, exist_ok=True)
     course_configuration.write(directory, languages, timeout)
     for language, file in files:
@@ -44,7 +69,6 @@ def create(directory, languages, root=ROOT, timeout=15):
         result = api.generate_assignment(f"{file.stem}-{language}")
         if not result["success"]:
             raise ValueError(f"notebooks/{language}/solutions/{file.name}: {course_configuration.reason(result)}")
-    return [f"{directory}: {len(files)} assignments; hand out what is in {directory / 'release'}"]
 
 
 def released_notebooks(directory):
@@ -136,6 +160,8 @@ def skipped(directory):
         return {SKIPPED: [f"{error}: whose files were skipped is not known until the next collect"]}
     found = {}
     for entry in record.values():
+        if entry.get("replaced"):
+            continue
         found.setdefault(entry["student"], []).append(f"{entry['file']} was skipped: {entry['reason']}")
     return found
 

@@ -3,14 +3,22 @@
 import json
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from pathlib import Path
 
 from nbgrader.api import MissingEntry
 from tqdm import tqdm
 
-from course import answer_cells, course_configuration, course_folder, helpers_in_use, marks_table, records
+from course import (
+    answer_cells,
+    course_configuration,
+    course_folder,
+    helpers_in_use,
+    marks_table,
+    one_submission,
+    records,
+)
 from course.course_folder import lesson_of
 from course.manual_marks import GONE, Keeper, name_of_attempt, notebook_of, person_of
 from nbgrader_hooks.answer_digests import answers_of, graded_answers
@@ -35,28 +43,114 @@ def grade(directory, again=False):
     project = course_configuration.project_of(directory)
     helpers_in_use.refuse_others(project)
     helpers_in_use.refuse_older_notebooks(course_folder.released_notebooks(directory), project)
-    record = read_record(directory)
+    record = Record(directory)
     with gradebook:
         answers, failures = readable(directory, gradebook, found)
+        for job in answers:
+            forget_doubts_of_nbgrader(gradebook, job, record.of(job))
         seen = seen_answers(directory, gradebook, record, found)
         keeper = Keeper(directory, gradebook, seen, answers)
         clear_gone(directory, keeper, found)
         for job in answers:
             keeper.set_aside_rewritten(job)
-        for job in answers:
-            keeper.bring_along(job)
+        brought = {job for job in answers if bring_along(keeper, record, job)}
         for student in {student for student, _ in answers}:  # here, so that no two processes make the same one
             gradebook.update_or_create_student(student)
-        known = {job: state(directory, gradebook, *job) for job in answers}
-    waiting = [job for job in answers if again or known[job] is None or known[job] != record.get(job, {}).get("state")]
-    failures |= grade_all(directory, waiting)
+        seen |= {job: answers[job] for job in answers if job in brought or job not in seen}
+        waiting = start_record(directory, gradebook, keeper, record, found, again)
+    failures |= grade_all(directory, gradebook, record, waiting, answers)
     with gradebook:
-        write_record(directory, gradebook, record, seen, answers, failures)
         table = table_of(directory, gradebook, keeper, found, failures)
     rows = table.rows()
     marks_table.write(directory, table.header(), rows)
     report += marks_table.lines(table.header(), rows)
     return [*report, f"written to {directory / 'marks.csv'}"], not failures
+
+
+class Record:
+    """The record of what is graded: job → entry. It is written after each submission: an interruption costs no other.
+
+    An entry holds
+    state: the digest of what the feedback shows, see `state`; None while that is not up to date.
+    checked: the digest of what the checks ran on and of what they gave, see `checked`.
+    answers: the digests of the answers that the teacher's points and comments are about.
+    waits: only while the grading is not finished, the cells that waited for the teacher before it began."""
+
+    def __init__(self, directory):
+        self.path = directory / RECORD
+        try:
+            entries = json.loads(self.path.read_text(encoding="utf8"))
+            found = {tuple(name.split("/")): entry for name, entry in entries.items() if isinstance(entry, dict)}
+        except (OSError, ValueError, AttributeError):  # missing or damaged: all is graded once more
+            found = {}
+        self.entries = found
+
+    def of(self, job):
+        """Return the entry of a job; an empty one if there is none."""
+        return self.entries.get(job, {})
+
+    def note(self, job, entry):
+        """Replace the entry of a job, on disk as well."""
+        self.entries[job] = entry
+        self.write()
+
+    def write(self):
+        records.replace(self.path, {"/".join(job): entry for job, entry in self.entries.items()})
+
+
+def forget_doubts_of_nbgrader(gradebook, job, entry):
+    """Let points count again that nbgrader doubts only because the last grading was stopped before its end.
+
+    nbgrader flags all points given by hand when it grades once more. Those that waited before stay flagged."""
+    notebook = notebook_of(gradebook, *job)
+    if "waits" not in entry or notebook is None:
+        return
+    for grade in notebook.grades:
+        if grade.manual_score is not None and grade.name not in entry["waits"]:
+            grade.needs_manual_grade = False
+    gradebook.db.commit()
+
+
+def bring_along(keeper, record, job):
+    """Give a job the marks for the very same answers; return whether there are any.
+
+    If other answers of it were graded before, those that the marks are for are noted first: a run that is stopped must
+    not leave points that the next one takes for points for the answers that were graded."""
+    if not keeper.marks_to_bring(job):
+        return False
+    if keeper.seen.get(job, keeper.now[job]) != keeper.now[job]:
+        record.note(job, {"state": None, "checked": None, "answers": keeper.now[job]})
+        course_folder.forget(keeper.directory, *job)
+    keeper.bring_along(job)
+    return True
+
+
+def start_record(directory, gradebook, keeper, record, found, again):
+    """Note how all submissions stand before they are graded; return job → whether its checks run, for what waits."""
+    waiting = {}
+    entries = {job: record.of(job) for job in found if job not in keeper.now and record.of(job)}  # not readable now
+    for job, answers in keeper.now.items():
+        noted = record.of(job)
+        current = state(directory, gradebook, *job)
+        if not again and current is not None and current == noted.get("state"):
+            entries[job] = noted | {"answers": answers}
+            continue
+        done = checked(directory, gradebook, *job)
+        finished = "waits" not in noted and done is not None and done == noted.get("checked")
+        waiting[job] = again or not finished
+        notebook = notebook_of(gradebook, *job)
+        entries[job] = {
+            "state": None,
+            "checked": None if waiting[job] else done,
+            "answers": keeper.seen[job],
+        }
+        if waiting[job]:
+            entries[job]["waits"] = (
+                [grade.name for grade in notebook.grades if grade.needs_manual_grade] if notebook else []
+            )
+    record.entries = entries
+    record.write()
+    return waiting
 
 
 def readable(directory, gradebook, found):
@@ -82,27 +176,6 @@ def readable(directory, gradebook, found):
     return answers, failures
 
 
-def read_record(directory):
-    """Return job → what was noted when it was graded; nothing for a record that is missing or damaged."""
-    try:
-        entries = json.loads((directory / RECORD).read_text(encoding="utf8"))
-        return {tuple(name.split("/")): entry for name, entry in entries.items() if isinstance(entry, dict)}
-    except (OSError, ValueError, AttributeError):
-        return {}
-
-
-def write_record(directory, gradebook, record, seen, answers, failures):
-    """Note what is graded, in which state and for which answers; of what failed, the answers marked before."""
-    entries = {}
-    for job in answers:
-        graded = seen.get(job) or record.get(job, {}).get("answers", {})
-        if job not in failures:
-            graded = answers[job]
-        current = None if job in failures else state(directory, gradebook, *job)
-        entries["/".join(job)] = {"state": current, "answers": graded}
-    records.replace(directory / RECORD, entries)
-
-
 def seen_answers(directory, gradebook, record, found):
     """Return job → digests of the answers that were graded last, which are those that the teacher sees and marks."""
     jobs = dict.fromkeys([*found, *graded_before(directory, gradebook)])
@@ -112,7 +185,7 @@ def seen_answers(directory, gradebook, record, found):
         try:
             seen[student, assignment] = graded_answers(reading.read(path))
         except (ValueError, OSError, AttributeError, TypeError):
-            noted = record.get((student, assignment), {}).get("answers")
+            noted = record.of((student, assignment)).get("answers")
             if noted:
                 seen[student, assignment] = noted
     return seen
@@ -157,18 +230,51 @@ def state(directory, gradebook, student, assignment):
     return cell_sources.digest(repr((WAY, written, submitted, points, comments)))
 
 
-def grade_all(directory, jobs):
-    """Grade submissions, some at a time; return job → the reason for those that could not be graded."""
+def checked(directory, gradebook, student, assignment):
+    """Return a digest of what the checks ran on and of what they gave; None if they have not run.
+
+    The teacher's points and comments are not in it: for them the feedback is written anew, but no check runs again."""
+    notebook = notebook_of(gradebook, student, assignment)
+    graded = directory / "autograded" / student / assignment / f"{lesson_of(assignment)}.ipynb"
+    if notebook is None or not graded.is_file():
+        return None
+    submitted = course_folder.place_of(directory, student, assignment).read_bytes()
+    points = sorted((grade.name, repr(grade.auto_score), grade.max_score) for grade in notebook.grades)
+    return cell_sources.digest(repr((WAY, submitted, graded.stat().st_mtime_ns, points)))
+
+
+def grade_all(directory, gradebook, record, waiting, answers):
+    """Grade submissions, some at a time, and note each that is done; return job → why one could not be graded.
+
+    waiting is a dictionary job → whether its checks run; for the others only the feedback is written anew."""
     failures = {}
-    with ThreadPoolExecutor(KERNELS) as pool, tqdm(total=len(jobs), unit="submission") as bar:
 
-        def work(job):
-            reason = grade_apart(directory, *job)
-            if reason:
-                failures[job] = reason
-            bar.update()
+    def finish(job, reason):
+        if reason:
+            failures[job] = reason
+            return
+        with gradebook:
+            current = state(directory, gradebook, *job)
+            done = checked(directory, gradebook, *job)
+        record.note(job, {"state": current, "checked": done, "answers": answers[job]})
 
-        list(pool.map(work, jobs))
+    pool = ThreadPoolExecutor(KERNELS)
+    running = {}
+    try:
+        with tqdm(total=len(waiting), unit="submission") as bar:
+            running |= {pool.submit(grade_apart, directory, *job): job for job, checks in waiting.items() if checks}
+            for job in [job for job, checks in waiting.items() if not checks]:
+                finish(job, one_submission.write_feedback(directory, *job))
+                bar.update()
+            for future in as_completed(list(running)):
+                finish(running[future], future.result())
+                del running[future]
+                bar.update()
+    finally:  # also after an interruption: nothing more begins, and what is done is noted
+        pool.shutdown(wait=False, cancel_futures=True)
+        for future, job in running.items():
+            if future.done() and not future.cancelled() and future.exception() is None:
+                finish(job, future.result())
     return failures
 
 

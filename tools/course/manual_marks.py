@@ -174,14 +174,19 @@ class Keeper:
                 take_back(notebook, mark.cell)
         self.gradebook.db.commit()
 
-    def bring_along(self, job):
-        """Give a job the marks that were given for the very same answers: before, or in the person's other attempts."""
+    def marks_to_bring(self, job):
+        """Return cell → Mark that was given for a job's very answers: before, or in the person's other attempts."""
         held = self.marks(job)
         found = {}
         for mark in self.own_marks(job) + self.marks_that_moved(job):
             same = mark.answer is not None and self.now[job].get(mark.cell) == mark.answer
             if same and mark.cell not in held and better(mark, found.get(mark.cell)):
                 found[mark.cell] = mark
+        return found
+
+    def bring_along(self, job):
+        """Give a job the marks that were given for the very same answers: before, or in the person's other attempts."""
+        found = self.marks_to_bring(job)
         if not found:
             return
         self.gradebook.update_or_create_student(job[0])

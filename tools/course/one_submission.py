@@ -18,6 +18,12 @@ def grade(directory, student, assignment):
     if not result["success"]:
         return course_configuration.reason(result)
     finish_marks(directory, api.gradebook, student, assignment, flagged)
+    return write_feedback(directory, student, assignment)
+
+
+def write_feedback(directory, student, assignment):
+    """Write the feedback on a submission that is graded; return the reason of a failure, or ""."""
+    api = course_configuration.interface(directory)
     result = api.generate_feedback(assignment, student, force=True)
     return "" if result["success"] else course_configuration.reason(result)
 

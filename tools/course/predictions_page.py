@@ -8,14 +8,14 @@ import html
 import re
 import textwrap
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from matplotlib.figure import Figure
 
-from course import handed_in_files, handed_in_predictions, student_names
+from course import course_configuration, handed_in_files, handed_in_predictions, student_names
 from helpers import figures, language
 from helpers.activities.predict import SHOW
 from helpers.language import number, say
@@ -93,8 +93,34 @@ def options(question):
 
 def read(paths):
     """Return student → question → entry, the report of what was left out, and whether every file could be used."""
+    missing = [str(path) for path in paths if not path.exists()]
+    if missing:
+        raise ValueError(f"there is no {', '.join(missing)}")
+    found = []
     with TemporaryDirectory() as room:
-        return read_files(paths, handed_in_files.files_of(paths, Path(room)))
+        for path in paths:
+            if (path / course_configuration.NAME).is_file():
+                files = handed_in_files.files_of([predictions_of_course(path)], Path(room))
+                found += [replace(handed, folder=person_of(handed.folder)) for handed in files]
+        others = [path for path in paths if not (path / course_configuration.NAME).is_file()]
+        return read_files(paths, found + handed_in_files.files_of(others, Path(room)))
+
+
+def predictions_of_course(path):
+    """Return the folder into which `collect` puts the predictions of a course.
+
+    The same files lie in a course's other folders, too, where they would count once more. Raises ValueError if there is
+    none."""
+    if not (path / student_names.PREDICTIONS).is_dir():
+        raise ValueError(f"{path} is a course in which no predictions have been collected")
+    return path / student_names.PREDICTIONS
+
+
+def person_of(folder):
+    """Return whose a folder of a course is, "ada" for "ada~2"; None stays None."""
+    if folder is None:
+        return None
+    return folder.partition(student_names.ATTEMPT)[0]
 
 
 def read_files(paths, files):
@@ -249,4 +275,10 @@ def write(paths, target, lang="en", names=False, root=layout.ROOT):
     page = PAGE.format(lang=lang, title=say("class.title"), count=count, lessons="\n".join(parts))
     target.write_text(page, encoding="utf8")
     questions = sum(map(len, found.values()))
-    return [*report, f"{target}: {len(students)} students, {questions} questions"], good
+    counts = f"{counted(len(students), 'student')}, {counted(questions, 'question')}"
+    return [*report, f"{target}: {counts}"], good
+
+
+def counted(count, noun):
+    """Return a count with its noun: "1 student", "2 students"."""
+    return f"{count} {noun}" + ("" if count == 1 else "s")

@@ -103,6 +103,11 @@ def is_same_code(first, second):
     return ast.dump(ast.parse(texts[0])) == ast.dump(ast.parse(texts[1]))
 
 
+def can_be_joined(source):
+    """Return whether other code can stand in one cell with this: it is Python, and no %%magic has the whole cell."""
+    return python_of(source) is not None and not source.lstrip().startswith("%%")
+
+
 def modules_of(statement):
     """Return the modules that an import names: "helpers.norms" for `from helpers import norms` as well."""
     node = statement.node

@@ -1,7 +1,10 @@
 """What an author is told: where to look and which command to run."""
 
 import re
+import signal
 import sys
+
+STOPPED = 130  # the exit code of a command that was stopped with Ctrl-C, as shells know it
 
 
 def command(words):
@@ -35,9 +38,15 @@ def points_to(cell, most=30):
 
 
 def end(perform, *arguments):
-    """Carry out a command, print its report and end with its exit code; what it raises is shown as one sentence."""
+    """Carry out a command, print its report and end with its exit code; what it raises is shown as one sentence.
+
+    So is Ctrl-C, with the exit code 130."""
     try:
         report, good = perform(*arguments)
+    except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # who presses the keys again sees this sentence, too
+        print("stopped; run the same command again, nothing is lost", file=sys.stderr)
+        sys.exit(STOPPED)
     except (ValueError, OSError) as error:
         sys.exit(str(error))
     sys.stdout.reconfigure(errors="backslashreplace")  # a terminal that lacks a letter shows its code
