@@ -275,7 +275,9 @@ def _read_inputs(ids):
     if "input_ids" not in given:
         raise ValueError('The trace finds no "input_ids" in this mapping. Give it what a tokenizer returns.')
     if isinstance(given["input_ids"], str):
-        raise ValueError("The trace reads token ids, not text. Give it what the tokenizer makes of the text, such as `model.encode(text)`.")
+        raise ValueError(
+            "The trace reads token ids, not text. Give it what the tokenizer makes of the text, such as `model.encode(text)`."
+        )
     inputs = {}
     for name, values in given.items():
         if name != "input_ids" and (values is None or name in OPTIONS):
