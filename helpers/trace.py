@@ -276,7 +276,7 @@ def _read_inputs(ids):
         raise ValueError('The trace finds no "input_ids" in this mapping. Give it what a tokenizer returns.')
     if isinstance(given["input_ids"], str):
         raise ValueError(
-            "The trace reads token ids, not text. Give it what the tokenizer makes of the text, such as `model.encode(text)`."
+            "The trace reads token ids, not text. Give it what the tokenizer makes of the text: `model.encode(text)`."
         )
     inputs = {}
     for name, values in given.items():
