@@ -64,7 +64,8 @@ def refuse_without_marks(sources, released):
         if checks and 2 * found >= len(checks):
             raise ValueError(
                 f"this is the assignment {assignment.rpartition('-')[0]}, but a program has removed the marks that say "
-                "which cell is which answer: ask the student to open the assignment anew in JupyterLab, to copy the answers into it and to hand that in"
+                "which cell is which answer: ask the student to open the assignment anew in JupyterLab, to copy the "
+                "answers into it and to hand that in"
             )
 
 
