@@ -13,7 +13,7 @@ collect takes what students hand in: files, folders and zip files, also the one 
 of them. It starts from the released notebook and takes over what the student wrote, so that whatever happened to the
 other cells does no harm; lesson and language are told from the cells, not from names. Halves of a split answer are
 joined; of copies the last one counts. Text in a cell at a written answer, imports, and definitions that an answer needs
-or that its check calls are taken along from the student's own cells; the report and the table of marks name what is not.
+or that its check calls are taken along from the student's own cells; the report and the table name what is not.
 
 In a folder or zip file that you name each folder is a student; any other file names its student:
 ada_01_layernorm.ipynb, or 01_layernorm.ipynb in a folder ada or in ada.zip. Other answers from the same student are a
