@@ -13,7 +13,7 @@ collect takes what students hand in: files, folders and zip files, also the one 
 of them. It starts from the released notebook and takes over what the student wrote, so that whatever happened to the
 other cells does no harm; lesson and language are told from the cells, not from names. Halves of a split answer are
 joined; of copies the last one counts. Text in a cell at a written answer, imports, and definitions that an answer needs
-are taken along from the student's own cells; the report and the table of marks name what is not.
+or that its check calls are taken along from the student's own cells; the report and the table name what is not.
 
 In a folder or zip file that you name each folder is a student; any other file names its student:
 ada_01_layernorm.ipynb, or 01_layernorm.ipynb in a folder ada or in ada.zip. Other answers from the same student are a
@@ -44,12 +44,15 @@ note says so. A course that an older version of this tool has made gets a new nb
 one beside it.
 
 predictions makes one page, predictions.html, of the students' predictions, in files or folders as for collect:
-for each question what the class believed and what was measured. It lies in the folder in which you are, unless
+for each question what the class believed and what was measured. A course stands for the predictions that were
+collected into it. The page lies in the folder in which you are, unless
 --out names another place, and names no student without --names.
 
 release writes notebooks/<lang>/assignments, what students get, from notebooks/<lang>/solutions. For authors.
 
-Exit code 1 if a file was skipped or a submission could not be graded.
+Ctrl-C stops every command; nothing is lost, and the same command goes on where it was.
+
+Exit code 1 if a file was skipped or a submission could not be graded, 130 after Ctrl-C.
 """
 
 import argparse
