@@ -349,6 +349,7 @@ def test_what_no_answer_needs_is_named(course, source, names):
     assert "double" in sentence and all(name in sentence for name in names)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "nested",
     [

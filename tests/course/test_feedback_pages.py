@@ -79,6 +79,7 @@ def test_points_are_written_as_the_language_does(course, tmp_path):
 WAITS = {"en": "not marked yet", "de": "noch nicht bewertet", "sv": "inte bedömt än"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", WAITS)
 def test_an_answer_that_waits_for_the_teacher_has_no_points_which_is_not_the_same_as_none(course, language):
     assignment = f"01_layernorm-{language}"
@@ -92,6 +93,7 @@ def test_an_answer_that_waits_for_the_teacher_has_no_points_which_is_not_the_sam
     assert "0 / 4" in page and WAITS[language] not in page
 
 
+@pytest.mark.slow
 def test_what_a_check_says_stands_there_without_the_name_of_an_error(course):
     code = "class NotRight(AssertionError):\n    pass\ndef double(x):\n    raise NotRight('Not quite.')"
     small.submit(course, "ada", small.answered(small.released(course), double=code))

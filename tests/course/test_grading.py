@@ -78,6 +78,7 @@ except AttributeError as error:
 input("?")"""
 
 
+@pytest.mark.slow
 def test_what_grading_itself_says_is_in_the_language_of_the_assignment(course):
     ending = "import os\nos._exit(1)"
     answers = small.answered(small.released(course, "de"), double=IN_GERMAN, square=ending)

@@ -253,6 +253,7 @@ def test_a_course_below_a_folder_that_cannot_be_decoded_keeps_its_records(made, 
     assert course_folder.submissions(course) == [("ada", "01_layernorm-en")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("record", ["collected.json", "skipped.json", "doubts.json"])
 @pytest.mark.parametrize("damage", ["", "{", "[]", "\x00", "[" * 100_000])
 def test_a_damaged_record_is_named_set_aside_and_blocks_nothing(course, tmp_path, record, damage):

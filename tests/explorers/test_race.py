@@ -223,6 +223,7 @@ def shown(explorer):
     return DisplayFormatter().format(explorer)[0]["text/plain"]
 
 
+@pytest.mark.slow
 def test_showing_the_race_again_keeps_its_live_curve(slow):
     """The second cell that showed it wiped the curve, also while it ran."""
     racer = race.WarmupRace("pre")
@@ -259,6 +260,7 @@ def test_the_explorers_work_after_a_cell_has_switched_gradients_off():
         assert explorer.error is None and explorer.picture.alt == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64], ids=str)
 def test_the_explorers_show_the_same_in_every_default_format(dtype):
     """With bfloat16 three of them failed."""

@@ -72,6 +72,7 @@ STALE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", STALE)
 def test_an_assignment_that_is_not_made_from_its_solution_is_one_finding(course, change):
     plant, says = STALE[change]
@@ -111,6 +112,7 @@ def test_settings_of_nbgrader_that_differ_from_the_original_are_said_before_the_
 WORDS = {"en": "points", "de": "Punkte", "sv": "poäng"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", layout.LANGUAGES)
 @pytest.mark.parametrize(("task", "total", "says"), [(2, 2, None), (3, 2, "the text in #idea 3"), (2, 5, "says 5")])
 def test_points_in_the_text_are_those_of_nbgrader(course, language, task, total, says):

@@ -150,6 +150,7 @@ def test_no_damage_ends_a_command_in_a_traceback(tree, damage):
         assert outcome(tree, command), command
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", UNREADABLE)
 def test_a_notebook_that_cannot_be_read_is_named_and_nothing_is_written(tree, damage):
     plant, file = UNREADABLE[damage]

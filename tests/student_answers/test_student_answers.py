@@ -30,6 +30,7 @@ def name_of(case):
     return f"{case.task}: {case.mistake or case.key}: {getattr(case.answer, '__name__', 'value')}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ANSWERS, ids=name_of)
 def test_an_answer_gets_its_sentence(case):
     for seed, reader in enumerate(LANGUAGES):  # each with numbers of its own

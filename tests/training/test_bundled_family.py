@@ -69,6 +69,7 @@ def stop_at(monkeypatch, step):
     monkeypatch.setattr(torch.nn.utils, "clip_grad_norm_", stopping)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", bundled_family.FAMILY)
 def test_an_interrupted_training_ends_in_the_same_weights_as_an_uninterrupted_one(name, corpus, tmp_path, monkeypatch):
     data, _ = bundled_family.read_corpus(corpus)
