@@ -301,6 +301,7 @@ def test_any_object_ends_in_a_sentence(name, answer):
     assert found and found != say("check.right")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "result", [torch.tensor(1.0), np.float64(1), str, list, iter([]), (1,), ("mlp",), {"a": 1}, {("a",): 1}, {(): {}}]
 )

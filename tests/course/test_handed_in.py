@@ -23,6 +23,7 @@ def test_language_is_told_from_the_cells_not_from_the_folder(course, tmp_path, l
     assert small.submitted(course, "ada", f"01_layernorm-{language}")
 
 
+@pytest.mark.slow
 def test_outputs_are_not_taken_over(course, tmp_path):
     path = small.put(small.damaged("huge", small.released(course), course), tmp_path, "ada.ipynb")
     assert path.stat().st_size > 50_000_000

@@ -182,6 +182,7 @@ def test_gpt2_small_has_124439808_parameters_of_which_38400_are_in_norms():
     assert in_norms(halved) == 19_200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("placement", PLACEMENTS)
 @pytest.mark.parametrize("trained", PLACEMENTS)
 @torch.no_grad()

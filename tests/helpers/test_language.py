@@ -90,6 +90,7 @@ def expressions(patterns, fillings):
     return [re.compile(expression) for expression in set(found)]
 
 
+@pytest.mark.slow
 def test_no_text_is_unused():
     """A key counts as used if it is spelt out, or put together from parts that are all spelt out."""
     strings, patterns = spelt_out()

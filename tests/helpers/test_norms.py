@@ -74,6 +74,7 @@ def test_both_formulas_are_exact_but_for_rounding(name, dtype):
     assert_exact(rms_norm, x, centre=False)
 
 
+@pytest.mark.slow
 @settings(derandomize=True, deadline=None, max_examples=100)
 @given(
     st.lists(st.floats(-1e6, 1e6, width=32), min_size=1, max_size=40),

@@ -391,6 +391,7 @@ SCALED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("dtype", "embedding"),
     [

@@ -38,6 +38,7 @@ def test_files_have_line_ends_that_linux_reads():
         assert b"\r" not in path.read_bytes(), path
 
 
+@pytest.mark.slow
 def test_repo2docker_renders_the_dockerfile():
     command = [
         sys.executable,

@@ -49,6 +49,7 @@ def test_the_verdicts_are_those_of_the_cards():
     assert set(claims.COLOURS) == set(claims_ledger.VERDICTS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ENTRIES)
 def test_an_entry_that_is_not_whole_is_found(tree, fault):
     old, new, says = ENTRIES[fault]

@@ -49,6 +49,7 @@ def sentence(key, **values):
 # prompts
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(ANY_TEXT)
 def test_every_text_has_visible_labels_one_a_token(model, text):
@@ -130,6 +131,7 @@ def test_a_claim_that_is_none_gets_a_sentence(reader, claim):
         claims.check(claim, 1)
 
 
+@pytest.mark.slow
 @READERS
 @pytest.mark.parametrize(
     ("start", "name"),

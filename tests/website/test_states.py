@@ -85,6 +85,7 @@ def test_the_stream_starts_with_a_bundled_model_whatever_the_cell_asks_for():
     assert {control.kind for control in prepared.controls} == {"select", "radio", "checkbox"}
 
 
+@pytest.mark.slow
 def test_the_race_offers_every_stored_run_once_in_the_language_in_use():
     language.use("de")
     (control,) = explorer_states.prepare("WarmupRace", {}).controls
