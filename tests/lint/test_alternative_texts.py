@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.faults import FIRST, SECOND, assert_found, html, on_cell, picture_without_text, source
-from tests.support.small_tree import ALT, Tree
+from tests.support.small_tree import ALT
 
 DE, SV, EN = (f"notebooks/{language}/{FIRST}" for language in ("de", "sv", "en"))
 FAULTS = {
@@ -25,11 +25,6 @@ FAULTS = {
         "no alternative text",
     ),
 }
-
-
-@pytest.fixture
-def tree(tmp_path):
-    return Tree(tmp_path)
 
 
 @pytest.mark.parametrize("fault", FAULTS)

@@ -7,13 +7,6 @@ from lint import all_findings, claims_ledger
 from notebook_files import cell_sources, layout, reading
 from running import execution
 from tests.support.faults import FIRST
-from tests.support.small_tree import Tree
-
-
-@pytest.fixture
-def tree(tmp_path):
-    return Tree(tmp_path)
-
 
 # the entries
 

@@ -8,14 +8,8 @@ import notebooks
 from lint import all_findings, catalogue
 from notebook_files import cell_sources, layout, reading
 from tests.support.faults import FIRST, SECOND, assert_found, drop, file, on_cell, on_notebook, source, swap, whole
-from tests.support.small_tree import Tree
 from texts import languages, markdown_parts, wording
 from translation import differences, sync
-
-
-@pytest.fixture
-def tree(tmp_path):
-    return Tree(tmp_path)
 
 
 def test_a_clean_project_has_no_findings(tree):

@@ -14,7 +14,7 @@ from tests.support.faults import (
     on_notebook,
     widget,
 )
-from tests.support.small_tree import ALT, Tree
+from tests.support.small_tree import ALT
 
 DE, SV, EN = (f"notebooks/{language}/{FIRST}" for language in ("de", "sv", "en"))
 FAULTS = {
@@ -58,11 +58,6 @@ FAULTS = {
     ),
     "path in an output": (html("sv", f'<img alt="{ALT["sv"]}" src="/tm' + 'p/x.png">'), f"{SV}#picture", "path of one"),
 }
-
-
-@pytest.fixture
-def tree(tmp_path):
-    return Tree(tmp_path)
 
 
 @pytest.mark.parametrize("fault", FAULTS)

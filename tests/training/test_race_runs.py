@@ -12,7 +12,7 @@ from helpers.training import LETTERS, Run, sentences, unigram
 from training import race_runs
 
 EXPLODED = 100  # nats; guessing costs about 3
-FIRST = 20  # steps of each kind that are trained again
+FIRST = 40  # steps of each kind that are trained again
 RUNS = {"tiny": (Run("pre", layers=1, steps=30), 3), "other": (Run("none", layers=1, steps=20), 2)}
 
 
